@@ -1,0 +1,61 @@
+"""What the decoder asks of a model, so that tests can run it on fake ones.
+
+A model holds the tokens it has evaluated in order (its *memory*). llama.cpp's contexts are the real thing
+(`specchat.models.llama.context`); `tests/support` has models whose distributions are known exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Logits = NDArray[np.float32]
+"""Rows of logits, shape (rows, vocabulary)."""
+
+Progress = Callable[[int, int], bool]
+"""Called with (tokens done, tokens in all); returning False cancels."""
+
+
+class Cancelled(Exception):
+    """An evaluation was cancelled; the model's memory holds what `length` says."""
+
+
+class Model(Protocol):
+    """Evaluates tokens after those it already holds, and forgets its latest ones again."""
+
+    @property
+    def n_vocab(self) -> int:
+        """Width of a row of logits."""
+
+    @property
+    def n_ctx(self) -> int:
+        """Most tokens the memory can hold."""
+
+    @property
+    def n_batch(self) -> int:
+        """Most tokens whose logits one `evaluate` can return."""
+
+    @property
+    def tokens(self) -> Sequence[int]:
+        """The tokens held, oldest first."""
+
+    @property
+    def can_roll_back(self) -> bool:
+        """Whether `roll_back` can forget single tokens. Where it can't, only plain decoding is possible."""
+
+    def evaluate(self, tokens: Sequence[int], rows: int, progress: Progress | None = None) -> Logits:
+        """Evaluate `tokens` (at least one) and return the logits after each of the last `rows` of them.
+
+        Shape (rows, n_vocab), 0 ≤ rows ≤ min(len(tokens), n_batch). The array may be a view that the next
+        evaluation overwrites. Raises `Cancelled` where `progress` said so, `ContextFull` without room.
+        """
+
+    def roll_back(self, length: int) -> None:
+        """Forget all but the first `length` tokens. A model that can't do so exactly may forget more."""
+
+
+class ContextFull(Exception):
+    """The tokens don't fit into the model's context."""

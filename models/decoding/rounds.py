@@ -1,0 +1,54 @@
+"""One record per target pass: the only source of every figure anyone sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """What happened around one target pass. Times are seconds.
+
+    `guesses` were sent to verification, the first `accepted` of them were written to the text, and `token` is
+    what the target added (None if the text ended before it: end of generation, or a stop string). `stopped`
+    says that the text ended in this round by such a token or string, so nothing in it counts as rejected.
+    """
+
+    guesses: tuple[int, ...]
+    accepted: int
+    token: int | None
+    drafter: str
+    """`model`, `lookup`, or empty in a plain round."""
+    width: int
+    """Tokens in the target pass (guesses and the one before them)."""
+    stopped: bool
+    draft_runs: int
+    """One-guess evaluations of the draft model."""
+    caught_up: int
+    """Tokens the draft model evaluated to catch up with the text, beyond the one that gives the first guess."""
+    run_seconds: float | None
+    """Median of the draft runs that evaluated exactly one token; None without any."""
+    alpha_sum: float
+    """Σ s·Σₓmin(p, q) over guessed positions, s = Π min(1, p(x)/q(x)) of the guesses before it."""
+    alpha_weight: float
+    """Σ s over the same positions."""
+    seconds_draft: float
+    seconds_verify: float
+    seconds_sampling: float
+    """The target's side of sampling: its distributions, α, the rule. The draft's own is part of drafting."""
+    seconds: float
+    """From the end of the round before (or of the prefill) to this one's end."""
+    plain_seconds: float | None
+    """What a plain round costs at this depth: V(1) and its sampling; None while unknown."""
+    pass_seconds: float | None
+    """V(1) at this depth; None while unknown."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens this round wrote."""
+        return self.accepted + (self.token is not None)
+
+    @property
+    def rejected(self) -> int:
+        """1 if the rule did not keep a guess of this round, unless a stop ended it."""
+        return int(not self.stopped and self.accepted < len(self.guesses))

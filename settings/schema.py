@@ -1,0 +1,60 @@
+"""What a setting is: its default, its range and its help, declared once beside its type.
+
+The dataclasses of `specchat.settings.values` declare every setting with `setting(...)`; the TOML file, the
+environment, the command line and the settings screen are all derived from those declarations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, get_args, get_type_hints
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One thing a person may choose.
+
+    `section` and `name` make the TOML key (`[section]` `name = …`). `minimum` and `maximum` are inclusive and
+    None where there is no bound; `choices` is empty unless only those values are allowed.
+    """
+
+    section: str
+    name: str
+    kind: type[Value]
+    default: Value
+    help: str
+    minimum: float | None
+    maximum: float | None
+    choices: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """The full name, `section.name`."""
+        return f"{self.section}.{self.name}"
+
+
+def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
+    """Declare a dataclass field as a setting; a `Literal` annotation gives its choices."""
+    return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
+
+
+def settings_of(section: str, values: type) -> tuple[Setting, ...]:
+    """The settings declared by the dataclass `values`, in order, as those of `section`."""
+    hints = get_type_hints(values)
+    return tuple(_setting(section, item, hints[item.name]) for item in fields(values))
+
+
+def _setting(section: str, item: Field[Any], hint: Any) -> Setting:
+    choices = get_args(hint)
+    return Setting(
+        section=section,
+        name=item.name,
+        kind=type(item.default) if choices else hint,
+        default=item.default,
+        help=item.metadata["help"],
+        minimum=item.metadata["minimum"],
+        maximum=item.metadata["maximum"],
+        choices=choices,
+    )
