@@ -1,0 +1,43 @@
+"""Reading the prompt: everything but its last token, which the first round evaluates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from specchat.models.decoding.cost import PlainCost, PlainCosts
+from specchat.models.decoding.drafters import reuse_prefix
+from specchat.models.decoding.model import Model, Progress
+from specchat.models.decoding.sampling import SamplingChain
+
+PROBES = 4
+"""Tokens read one by one where plain decoding's cost is not known yet; the first is not measured."""
+
+
+def read_prompt(
+    target: Model, prompt: Sequence[int], chain: SamplingChain, costs: PlainCosts, progress: Progress | None
+) -> int:
+    """Evaluate `prompt` (at least one token) but for its last token; return how many of its tokens were still held.
+
+    The last few tokens are read one by one, as plain decoding would, where its cost at this depth is unknown: so a
+    reply can be compared with plain decoding from its first round on, by passes over real text.
+    """
+    wanted = list(prompt[:-1])
+    probes = 0 if costs.known(len(wanted)) or len(wanted) < PROBES or not target.can_roll_back else PROBES
+    body = wanted[: len(wanted) - probes]
+    reused = reuse_prefix(target, wanted if not probes else body)
+    if len(body) > reused:
+        target.evaluate(body[reused:], 0, progress)
+    for i, token in enumerate(wanted[len(body) :]):
+        cost = _plain_round(target, token, chain, wanted[: len(body) + i + 1])
+        if i:
+            costs.add(len(wanted), cost)
+    return reused
+
+
+def _plain_round(target: Model, token: int, chain: SamplingChain, text: Sequence[int]) -> PlainCost:
+    begun = time.perf_counter()
+    logits = target.evaluate([token], 1)[0]
+    passed = time.perf_counter()
+    chain.distribution(logits, chain.recent(text)).draw(0.5)
+    return PlainCost(passed - begun, time.perf_counter() - passed)

@@ -1,0 +1,56 @@
+"""Reading the prompt stops one token short, keeps what is held, and measures plain decoding once."""
+
+from __future__ import annotations
+
+import pytest
+from support.fake_models import FakeModel, random_logits
+
+from specchat.models.decoding.cost import PlainCosts
+from specchat.models.decoding.model import Cancelled
+from specchat.models.decoding.prefill import read_prompt
+from specchat.models.decoding.sampling import SamplingChain
+from specchat.settings.values import Sampling
+
+CHAIN = SamplingChain(Sampling())
+PROMPT = [1, 2, 3, 4, 5, 6, 7, 0, 1, 2]
+
+
+def model(**options: bool) -> FakeModel:
+    return FakeModel(random_logits(1, 8), 8, **options)  # type: ignore[arg-type]
+
+
+def test_the_last_token_is_left_to_the_first_round() -> None:
+    target = model()
+    assert read_prompt(target, PROMPT, CHAIN, PlainCosts(), None) == 0
+    assert target.tokens == PROMPT[:-1]
+
+
+def test_plain_cost_is_measured_by_reading_the_last_tokens_one_by_one() -> None:
+    target, costs = model(), PlainCosts()
+    read_prompt(target, PROMPT, CHAIN, costs, None)
+    assert target.passes == [5, 1, 1, 1, 1]
+    assert costs.known(9)
+    longer = [*PROMPT, 3, 3, 3, 3]
+    assert read_prompt(target, longer, CHAIN, costs, None) == 9
+    assert target.passes[5:] == [4]
+
+
+@pytest.mark.parametrize("prompt", [[1], [1, 2, 3]])
+def test_a_prompt_too_short_to_measure(prompt: list[int]) -> None:
+    target, costs = model(), PlainCosts()
+    read_prompt(target, prompt, CHAIN, costs, None)
+    assert target.tokens == prompt[:-1]
+    assert not costs.known(0)
+
+
+def test_a_target_that_cannot_roll_back_is_not_measured_twice_over() -> None:
+    target, costs = model(can_roll_back=False), PlainCosts()
+    read_prompt(target, PROMPT, CHAIN, costs, None)
+    assert target.passes == [9]
+    read_prompt(target, [9 % 8, *PROMPT], CHAIN, costs, None)
+    assert target.tokens == [1, *PROMPT[:-1]]
+
+
+def test_cancelling() -> None:
+    with pytest.raises(Cancelled):
+        read_prompt(model(), PROMPT, CHAIN, PlainCosts(), lambda done, total: False)  # noqa: ARG005
