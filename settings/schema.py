@@ -7,17 +7,20 @@ environment, the command line and the settings screen are all derived from those
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
 Value = bool | int | float | str
+
+MOST = 2**31 - 1
+"""The largest whole number a setting takes unless it says otherwise: llama.cpp keeps such numbers in C ints."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One thing a person may choose.
 
-    `section` and `name` make the TOML key (`[section]` `name = …`). `minimum` and `maximum` are inclusive and
-    None where there is no bound; `choices` is empty unless only those values are allowed.
+    `section` and `name` make the TOML key (`[section]` `name = …`). `minimum` and `maximum` are inclusive, and
+    None only where the value is no number; `choices` is empty unless only those values are allowed.
     """
 
     section: str
@@ -37,6 +40,8 @@ class Setting:
 
 def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
     """Declare a dataclass field as a setting; a `Literal` annotation gives its choices."""
+    if type(default) is int and maximum is None:
+        maximum = MOST
     return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
 
 
@@ -48,11 +53,12 @@ def settings_of(section: str, values: type) -> tuple[Setting, ...]:
 
 def _setting(section: str, item: Field[Any], hint: Any) -> Setting:
     choices = get_args(hint)
+    default = cast(Value, item.default)  # `setting` asks for one, so it is never missing
     return Setting(
         section=section,
         name=item.name,
-        kind=type(item.default) if choices else hint,
-        default=item.default,
+        kind=type(default) if choices else hint,
+        default=default,
         help=item.metadata["help"],
         minimum=item.metadata["minimum"],
         maximum=item.metadata["maximum"],

@@ -7,13 +7,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from support.decoding import Run, reply
-from support.fake_models import FakeModel, random_logits
-from support.statistics import chi_square_p
 
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.verification import Rule, block_rule, token_rule
 from specchat.settings.values import Sampling
+from support.decoding import Run, reply
+from support.fake_models import FakeModel, random_logits
+from support.statistics import chi_square_p
 
 VOCABULARY, LENGTH, REPLIES = 4, 3, 3000
 PROMPT = [0, 1, 2, 0, 1, 3, 0, 1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from support.fake_models import FakeModel, random_logits
 
 from specchat.models.decoding.drafters import LookupDrafter, ModelDrafter, common_prefix, reuse_prefix
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.settings.values import Sampling
+from support.fake_models import FakeModel, random_logits
 
 
 def lookup(text: list[int], most: int = 3) -> tuple[int, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.decoding import Outcome, Run, reply
-from support.fake_models import FakeModel, random_logits, scripted_logits
 
 from specchat.models.decoding.counters import count
 from specchat.settings.values import Sampling
+from support.decoding import Outcome, Run, reply
+from support.fake_models import FakeModel, random_logits, scripted_logits
 
 GREEDY = Sampling(temperature=0)
 HOT = Sampling(temperature=1, top_k=0, top_p=1, min_p=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from support.fake_models import FakeModel, random_logits
 
 from specchat.models.decoding.cost import PlainCosts
 from specchat.models.decoding.model import Cancelled
 from specchat.models.decoding.prefill import read_prompt
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.settings.values import Sampling
+from support.fake_models import FakeModel, random_logits
 
 CHAIN = SamplingChain(Sampling())
 PROMPT = [1, 2, 3, 4, 5, 6, 7, 0, 1, 2]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.laws import Tree, paths, probability, random_tree
 
 from specchat.models.decoding.verification import Rule, acceptance, block_rule, token_rule, verify
+from support.laws import Tree, paths, probability, random_tree
 
 RULES = [pytest.param(token_rule, id="token"), pytest.param(block_rule, id="block")]
 KINDS = [("dense", "dense"), ("zeros", "dense"), ("dense", "zeros"), ("zeros", "zeros"), ("dense", "one-hot")]

@@ -1,0 +1,209 @@
+"""`specchat ask`: one reply to standard output as it is written, its figures to standard error."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from specchat.app import figures
+from specchat.app.display import Cleaner
+from specchat.app.live import on_terminal
+from specchat.app.options import AskArguments
+from specchat.app.words import _, sentence
+from specchat.models.decoding.counters import count
+from specchat.models.decoding.rounds import Round
+from specchat.models.engine import messages
+from specchat.models.engine.client import EngineClient
+from specchat.models.engine.errors import EngineFailure
+from specchat.models.files.bundled import bundled_model
+from specchat.settings.paths import find_paths
+
+FAILED, USAGE, INTERRUPTED = 1, 2, 130
+
+
+@dataclass
+class Reply:
+    """What is known of the reply so far."""
+
+    ready: messages.Ready
+    loaded: messages.Loaded
+    text: str = ""
+    rounds: list[Round] = field(default_factory=list)
+    prefilled: messages.Prefilled | None = None
+    stop_reason: str = "cancelled"
+
+
+def run(arguments: AskArguments) -> int:
+    """Carry out `specchat ask`; returns the exit status."""
+    for notice in arguments.notices:
+        complain(notice)
+    if arguments.prompt is None and sys.stdin.isatty():
+        print(_("Type the prompt, then end it with ctrl+D (ctrl+Z and Enter on Windows)."), file=sys.stderr)
+    prompt = sys.stdin.read() if arguments.prompt is None else arguments.prompt
+    if not prompt.strip():
+        complain(sentence("prompt_empty", {}))
+        return USAGE
+    target = arguments.target or bundled_model()
+    if target is None:
+        complain(sentence("bundled_missing", {}))
+        return FAILED
+    with ExitStack() as opened:
+        rounds = None
+        if arguments.rounds is not None:
+            try:
+                rounds = opened.enter_context(arguments.rounds.open("wb"))
+            except OSError as error:
+                complain(sentence("file_unwritable", {"path": str(arguments.rounds), "reason": error.strerror or ""}))
+                return FAILED
+        return _until_done(Ask(arguments, prompt, target, rounds))
+
+
+def complain(said: str) -> None:
+    """Say one thing on standard error."""
+    print(f"specchat: {said}", file=sys.stderr, flush=True)
+
+
+class Ask:
+    """One request, from the engine's start to the figures."""
+
+    def __init__(self, arguments: AskArguments, prompt: str, target: Path, rounds: BinaryIO | None) -> None:
+        self._arguments = arguments
+        self._prompt = prompt
+        self._target = target
+        self._rounds = rounds
+        self._line = on_terminal()
+        self._cleaner = Cleaner()
+        self._reply: Reply | None = None
+
+    async def write(self) -> None:
+        """Load, write the reply and show its figures, of a part of it too if this is interrupted or fails."""
+        try:
+            async with EngineClient(find_paths(os.environ).log / "engine.log") as engine:
+                ready = await engine.start()
+                async for event in engine.load(self._file(self._target), self._draft_file()):
+                    self._show(event)
+                    if isinstance(event, messages.Loaded):
+                        self._reply = Reply(ready, event)
+                await self._take(self._generate(engine))
+        finally:
+            self._line.end()
+            self._finish()
+
+    def _file(self, path: Path) -> messages.ModelFile:
+        return messages.ModelFile(str(path.absolute()), self._arguments.settings.target)
+
+    def _draft_file(self) -> messages.ModelFile | None:
+        if self._drafter != "model" or self._arguments.draft is None:
+            return None
+        path = Path(self._arguments.draft).absolute()
+        return messages.ModelFile(str(path), self._arguments.settings.draft)
+
+    @property
+    def _drafter(self) -> messages.DrafterName:
+        draft = self._arguments.draft
+        if draft is None or draft == "none" or not self._arguments.speculation_on:
+            return "none"
+        return "lookup" if draft == "lookup" else "model"
+
+    def _generate(self, engine: EngineClient) -> AsyncIterator[messages.Event]:
+        settings = self._arguments.settings
+        said = [messages.ChatMessage("user", self._prompt)]
+        if settings.reply.system:
+            said.insert(0, messages.ChatMessage("system", settings.reply.system))
+        return engine.generate(
+            self._prompt if self._arguments.raw else tuple(said),
+            sampling=settings.sampling,
+            speculation=replace(settings.speculation, enabled=self._arguments.speculation_on),
+            drafter=self._drafter,
+            max_tokens=settings.reply.max_tokens,
+            stop=self._arguments.stop,
+        )
+
+    async def _take(self, events: AsyncIterator[messages.Event]) -> None:
+        assert self._reply is not None
+        async for event in events:
+            match event:
+                case messages.Prefilled():
+                    self._reply.prefilled = event
+                case messages.Written():
+                    self._reply.rounds.append(event.round)
+                    self._add(event.text)
+                    if self._rounds:
+                        self._rounds.write(msgspec.json.encode(event.round) + b"\n")
+                    self._line.paint(self._brief)
+                case messages.Done():
+                    self._reply.stop_reason = event.stop_reason
+                    self._add(event.text)
+                case _:
+                    self._show(event)
+
+    def _add(self, text: str) -> None:
+        assert self._reply is not None
+        self._reply.text += text
+        if not self._arguments.json:
+            self._line.write(self._cleaner.feed(text) if sys.stdout.isatty() else text)
+
+    def _show(self, event: messages.Event) -> None:
+        if isinstance(event, messages.Notice):
+            self._line.clear()
+            complain(sentence(event.code, event.params))
+        elif isinstance(event, messages.Progress):
+            share = event.done / max(event.total, 1)
+            self._line.paint(lambda: _PROGRESS[event.stage]().format(share=share))
+
+    def _brief(self) -> str:
+        return figures.brief(count(self._reply.rounds if self._reply else ()))
+
+    def _finish(self) -> None:
+        """Show the figures, if there is anything to show them of."""
+        if self._reply is None or self._reply.prefilled is None:
+            return
+        if self._arguments.json:
+            print(json.dumps(self._as_json(self._reply), ensure_ascii=False, indent=1))
+        else:
+            device = ", ".join(self._reply.loaded.target.devices)
+            print(*figures.summary(count(self._reply.rounds)), sep="\n", end=f" · {device}\n", file=sys.stderr)
+
+    def _as_json(self, reply: Reply) -> dict[str, object]:
+        speculation = self._arguments.settings.speculation
+        draft = reply.loaded.draft.path if reply.loaded.draft else None
+        return {
+            "text": reply.text,
+            "stop_reason": reply.stop_reason,
+            **figures.as_json(count(reply.rounds)),
+            "seconds_prefill": reply.prefilled.seconds if reply.prefilled else None,
+            "target": reply.loaded.target.path,
+            "draft": "lookup" if self._drafter == "lookup" else draft,
+            "rule": speculation.rule,
+            "gamma": speculation.gamma if self._drafter != "none" else 0,
+            "seed": reply.prefilled.seed if reply.prefilled else None,
+            "backend": reply.ready.backend,
+            "devices": list(reply.loaded.target.devices),
+            "versions": {"specchat": version("specchat"), **reply.ready.versions},
+        }
+
+
+_PROGRESS = {
+    "target": lambda: _("loading the target: {share:.0%}"),
+    "draft": lambda: _("loading the draft: {share:.0%}"),
+    "prefill": lambda: _("reading the prompt: {share:.0%}"),
+}
+
+
+def _until_done(ask: Ask) -> int:
+    try:
+        asyncio.run(ask.write())
+    except EngineFailure as failure:
+        complain(sentence(failure.code, failure.params))
+        return FAILED
+    return 0

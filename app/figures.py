@@ -1,0 +1,90 @@
+"""A reply's figures for people and for programs. The figures themselves are `specchat.models.decoding.counters`'."""
+
+from __future__ import annotations
+
+from specchat.app.words import _
+from specchat.models.decoding.counters import Counters
+
+NAMES = (
+    "target_passes",
+    "draft_runs",
+    "drafted",
+    "accepted",
+    "rejected",
+    "unused",
+    "acceptance_rate",
+    "alpha",
+    "c",
+    "tokens",
+    "tokens_per_pass",
+    "tokens_per_second",
+    "tokens_per_second_without",
+    "speed_up",
+    "seconds_draft",
+    "seconds_verify",
+    "seconds_sampling",
+    "seconds_other",
+)
+"""The counters' names in JSON, which are their attributes' names."""
+
+
+def as_json(counters: Counters) -> dict[str, int | float | None]:
+    """Every counter by its name; None where there is nothing to divide by."""
+    return {name: getattr(counters, name) for name in NAMES}
+
+
+def brief(counters: Counters) -> str:
+    """One line of less than 80 columns, for a counter that is still running."""
+    parts = [_("{speed} tok/s").format(speed=number(counters.tokens_per_second))]
+    if counters.drafted:
+        if counters.speed_up is not None:
+            parts.append(_("{speed_up}× estimated").format(speed_up=number(counters.speed_up, 2)))
+        parts.append(_accepted(counters))
+    parts.append(_("{passes} target passes").format(passes=counters.target_passes))
+    return " · ".join(parts)
+
+
+def summary(counters: Counters) -> list[str]:
+    """What a finished reply took, in a few lines."""
+    first = [
+        _("{tokens} tokens").format(tokens=counters.tokens),
+        _("{passes} target passes").format(passes=counters.target_passes),
+        _("{each} tokens per pass").format(each=number(counters.tokens_per_pass, 2)),
+    ]
+    if counters.drafted:
+        first.append(_accepted(counters))
+        first.append(_("{runs} draft runs").format(runs=counters.draft_runs))
+    return [" · ".join(first), _speed(counters), _time(counters)]
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A figure with `digits` decimals; a dash while it is unknown."""
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _accepted(counters: Counters) -> str:
+    return _("{accepted} of {drafted} guesses accepted ({rate:.0%})").format(
+        accepted=counters.accepted, drafted=counters.drafted, rate=counters.acceptance_rate or 0.0
+    )
+
+
+def _speed(counters: Counters) -> str:
+    parts = [_("{speed} tok/s").format(speed=number(counters.tokens_per_second))]
+    if counters.drafted:
+        parts.append(_("without a draft {speed}").format(speed=number(counters.tokens_per_second_without)))
+        parts.append(_("speed-up {speed_up}× (estimated)").format(speed_up=number(counters.speed_up, 2)))
+        parts.append(f"α {number(counters.alpha, 2)}")
+        if counters.c is not None:
+            parts.append(f"c {number(counters.c, 2)}")
+    return " · ".join(parts)
+
+
+def _time(counters: Counters) -> str:
+    seconds = counters.seconds or 1.0
+    shares = (
+        (_("draft"), counters.seconds_draft),
+        (_("verify"), counters.seconds_verify),
+        (_("sampling"), counters.seconds_sampling),
+        (_("other"), counters.seconds_other),
+    )
+    return _("time: {shares}").format(shares=" · ".join(f"{name} {part / seconds:.0%}" for name, part in shares))

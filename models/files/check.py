@@ -1,0 +1,127 @@
+"""Finds out whether llama.cpp can chat with a file before it sees it: its own answer to some files is to abort."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from specchat.models.files.errors import ModelFileError
+from specchat.models.files.formats import BLOCKS
+from specchat.models.files.header import Header, read_header
+
+MAX_LAYERS = 512
+"""Above it (or without any layer) llama.cpp ends the process."""
+
+_TOKENS = "tokenizer.ggml.tokens"
+
+_TYPES = {"mmproj": "model_is_projector", "adapter": "model_is_adapter", "imatrix": "model_is_imatrix"}
+
+_ENCODERS = (
+    *("bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2", "jina-bert-v3", "eurobert"),
+    *("gemma-embedding", "llama-embed", "t5encoder"),
+)
+_ARCHITECTURES = {
+    "clip": "model_is_projector",
+    "controlvector": "model_is_adapter",
+    **dict.fromkeys(_ENCODERS, "model_is_encoder"),
+    "t5": "model_is_encoder_decoder",
+    **dict.fromkeys(("dream", "llada", "llada-moe", "rnd1"), "model_is_diffusion"),
+    **dict.fromkeys(("eagle3", "dflash", "gemma4-assistant"), "model_is_draft_head"),
+    **dict.fromkeys(("wavtokenizer-dec", "qwen3tts", "pockettts"), "model_is_speech"),
+}
+"""Architectures that llama.cpp loads (or nearly), but that don't write text one token after another on their own."""
+
+
+def check_model_file(path: Path) -> None:
+    """Raise `ModelFileError` if `path` can't be chatted with; also if one of a split model's other parts can't.
+
+    Beyond the codes of `read_header`: `model_is_…` (see above; architecture), `model_vocab_only`,
+    `file_wrong_part` (first: where the first part should lie), `file_part_name` (ending: how its name must end),
+    `file_part_missing` (missing) and `file_number_format` (tensor, format: ggml's number for it).
+    """
+    header = read_header(path, keep=(_TOKENS,))
+    _check_kind(path, header)
+    parts = _parts(path, header)
+    if not header.tensors and not parts:
+        raise ModelFileError("model_vocab_only", path)
+    _check_layers(path, header)
+    _check_vocabulary(path, header)
+    _check_weights(path, header)
+    for part in parts:
+        _check_part(path, part)
+
+
+def _check_kind(path: Path, header: Header) -> None:
+    architecture = header.text("general.architecture")
+    code = _TYPES.get(header.text("general.type")) or _ARCHITECTURES.get(architecture)
+    if code is None and _is_encoder(header, architecture):
+        code = "model_is_encoder"
+    if code is not None:
+        raise ModelFileError(code, path, architecture=architecture)
+
+
+def _is_encoder(header: Header, architecture: str) -> bool:
+    """Embedding models of a chat model's architecture name a way to pool; a chat model has none (0)."""
+    pools = header.integer(f"{architecture}.pooling_type")
+    return bool(pools) or header.metadata.get(f"{architecture}.attention.causal") is False
+
+
+def _check_layers(path: Path, header: Header) -> None:
+    layers = header.integer(f"{header.text('general.architecture')}.block_count")
+    if layers is not None and not 0 < layers <= MAX_LAYERS:
+        raise ModelFileError("file_damaged", path, what="layers")
+
+
+def _check_vocabulary(path: Path, header: Header) -> None:
+    """llama.cpp ends the process if a token comes twice. It gives each empty token a name of its own."""
+    tokens = header.metadata.get(_TOKENS)
+    if header.text("tokenizer.ggml.model") in ("none", "no_vocab") or not isinstance(tokens, tuple):
+        return
+    empty = tokens.count(b"")
+    if len(set(tokens)) < len(tokens) - max(empty - 1, 0):
+        raise ModelFileError("file_damaged", path, what="vocabulary")
+
+
+def _check_weights(path: Path, header: Header) -> None:
+    """The tensors follow each other without gaps, and the file holds the last one's end."""
+    end = offset = 0
+    for tensor in header.tensors:
+        if tensor.format not in BLOCKS:
+            raise ModelFileError("file_number_format", path, tensor=tensor.name, format=tensor.format)
+        try:
+            size = tensor.size
+        except ValueError:
+            raise ModelFileError("file_damaged", path, what="tensors") from None
+        if tensor.offset != offset:
+            raise ModelFileError("file_damaged", path, what="tensors")
+        end = offset + size
+        offset = end + -end % header.alignment
+    if header.data_offset + end > header.file_size and header.tensors:
+        raise ModelFileError("file_truncated", path, have=header.file_size, need=header.data_offset + end)
+
+
+def _parts(path: Path, header: Header) -> list[Path]:
+    """The other parts of a model that is split over files as llama.cpp names them; empty for a whole model."""
+    count = header.integer("split.count") or 1
+    if count == 1:
+        return []
+    number = header.integer("split.no") or 0
+    ending = _ending(number, count)
+    if not path.name.endswith(ending):
+        raise ModelFileError("file_part_name", path, ending=ending)
+    paths = [path.with_name(path.name.removesuffix(ending) + _ending(part, count)) for part in range(count)]
+    if number:
+        raise ModelFileError("file_wrong_part", path, first=str(paths[0]))
+    return paths[1:]
+
+
+def _check_part(path: Path, part: Path) -> None:
+    try:
+        _check_weights(part, read_header(part))
+    except ModelFileError as error:
+        if error.code != "file_missing":
+            raise
+        raise ModelFileError("file_part_missing", path, missing=str(part)) from None
+
+
+def _ending(number: int, count: int) -> str:
+    return f"-{number + 1:05d}-of-{count:05d}.gguf"

@@ -1,0 +1,211 @@
+"""Reads the head of a GGUF file: its metadata and its list of tensors, never the weights.
+
+The layout is that of GGUF versions 2 and 3, little-endian (ggml's `docs/gguf.md`). The file is taken as hostile:
+every count and length is checked before it is used, and the limits here and in `walk` bound time (a second) and
+memory (64 MB) whatever the file says.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Collection
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from struct import Struct
+from typing import TypeVar
+
+from specchat.models.files.errors import ModelFileError
+from specchat.models.files.formats import BLOCKS
+from specchat.models.files.sniff import looks_like
+from specchat.models.files.walk import MAX_HEADER, Walk
+
+MAX_ENTRIES = 1 << 14
+"""Metadata entries, and tensors. The largest models have about 2,000 tensors."""
+MAX_KEPT_ITEMS = 1 << 19
+"""Items of an array that is kept. The largest known vocabulary has 262,144 tokens."""
+_MAX_KEY = 1 << 10
+_MAX_NAME = 63
+_MAX_DIMENSIONS = 4
+_VERSIONS = (2, 3)
+
+_STRING, _ARRAY = 8, 9
+_NUMBERS = {kind: Struct(f"<{code}") for kind, code in zip((*range(8), 10, 11, 12), "BbHhIif?Qqd", strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Omitted:
+    """A value that was walked over: an array of `length` items, or a text of `length` bytes."""
+
+    length: int
+
+
+Number = bool | int | float
+Value = Number | str | tuple[bytes, ...] | tuple[Number, ...] | Omitted
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """One tensor of the list. `shape` has the row length first; `offset` is in bytes from the first weight."""
+
+    name: str
+    shape: tuple[int, ...]
+    format: int
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of its weights. Raises `KeyError` for a format not in `formats.BLOCKS`, `ValueError` if a row is no
+        whole number of blocks."""
+        weights, size = BLOCKS[self.format]
+        row, *rest = self.shape or (1,)
+        if row % weights:
+            raise ValueError(f"{self.name}: rows of {row}, blocks of {weights}")
+        return row // weights * size * prod(rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The head of a GGUF file. `data_offset` is where the weights start, `file_size` where the file ends."""
+
+    version: int
+    metadata: dict[str, Value]
+    tensors: tuple[Tensor, ...]
+    alignment: int
+    data_offset: int
+    file_size: int
+
+    def text(self, key: str) -> str:
+        """The text under `key`; empty if there is none."""
+        value = self.metadata.get(key)
+        return value if isinstance(value, str) else ""
+
+    def integer(self, key: str) -> int | None:
+        """The whole number under `key`; None if there is none."""
+        value = self.metadata.get(key)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def read_header(path: Path, keep: Collection[str] = ()) -> Header:
+    """Read the head of the GGUF file `path`.
+
+    Arrays are walked over, except those whose key is in `keep`: texts come as bytes, numbers as numbers. Raises
+    `ModelFileError`, nothing else (its docstring lists the codes).
+    """
+    try:
+        size = _size(path)
+        with path.open("rb") as file:
+            return _read(Walk(file, path, size), keep)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelFileError("file_missing", path) from None
+    except OSError as error:
+        raise ModelFileError("file_unreadable", path, reason=error.strerror or type(error).__name__) from error
+
+
+def _size(path: Path) -> int:
+    try:
+        status = path.stat()
+    except ValueError:  # a NUL character in the path
+        raise ModelFileError("file_missing", path) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise ModelFileError("file_is_folder", path)
+    if not stat.S_ISREG(status.st_mode):  # opening a pipe would wait for a writer
+        raise ModelFileError("file_not_gguf", path, looks_like="data")
+    if status.st_size == 0:
+        raise ModelFileError("file_empty", path)
+    return status.st_size
+
+
+def _read(walk: Walk, keep: Collection[str]) -> Header:
+    head = walk.head()
+    if not head.startswith(b"GGUF"):
+        look = looks_like(head)
+        if look == "lfs_pointer":
+            raise ModelFileError("file_lfs_pointer", walk.path)
+        raise ModelFileError("file_not_gguf", walk.path, looks_like=look)
+    walk.skip(4)
+    version = _version(walk)
+    n_tensors, n_entries = walk.count(MAX_ENTRIES), walk.count(MAX_ENTRIES)
+    metadata = _unique(walk, [_entry(walk, keep) for _ in range(n_entries)], "header")
+    alignment = _alignment(walk, metadata)
+    tensors = _unique(walk, [_tensor(walk) for _ in range(n_tensors)], "tensors")
+    data_offset = walk.position + -walk.position % alignment
+    return Header(version, metadata, tuple(tensors.values()), alignment, data_offset, walk.size)
+
+
+def _version(walk: Walk) -> int:
+    version = walk.u32()
+    if version & 0xFFFF == 0 and version:  # a small number whose bytes are the other way round
+        raise ModelFileError("file_big_endian", walk.path)
+    if version not in _VERSIONS:
+        raise ModelFileError("file_version", walk.path, version=version)
+    return version
+
+
+_Item = TypeVar("_Item")
+
+
+def _unique(walk: Walk, items: list[tuple[str, _Item]], what: str) -> dict[str, _Item]:
+    unique = dict(items)
+    if len(unique) < len(items):
+        raise walk.damaged(what)
+    return unique
+
+
+def _entry(walk: Walk, keep: Collection[str]) -> tuple[str, Value]:
+    key = walk.name(_MAX_KEY)
+    kind = walk.u32()
+    if kind == _ARRAY:
+        return key, _array(walk, key in keep)
+    if kind == _STRING:
+        return key, _text(walk)
+    return key, _numbers(walk, kind, 1)[0]
+
+
+def _text(walk: Walk) -> Value:
+    length = walk.u64()
+    if walk.affords(length):
+        return walk.take(length).decode(errors="replace")
+    walk.skip(length)
+    return Omitted(length)
+
+
+def _array(walk: Walk, keep: bool) -> Value:
+    kind = walk.u32()
+    count = walk.count(MAX_KEPT_ITEMS if keep else MAX_HEADER)
+    if kind == _STRING and keep:
+        return walk.keep_strings(count)
+    if kind == _STRING:
+        walk.strings(count, None)
+    elif keep:
+        return _numbers(walk, kind, count)
+    else:
+        walk.skip(_struct(walk, kind).size * count)
+    return Omitted(count)
+
+
+def _numbers(walk: Walk, kind: int, count: int) -> tuple[Number, ...]:
+    struct = _struct(walk, kind)
+    return tuple(value for (value,) in struct.iter_unpack(walk.take(struct.size * count)))
+
+
+def _struct(walk: Walk, kind: int) -> Struct:
+    if kind not in _NUMBERS:  # also an array in an array: llama.cpp doesn't read those either
+        raise walk.damaged()
+    return _NUMBERS[kind]
+
+
+def _alignment(walk: Walk, metadata: dict[str, Value]) -> int:
+    alignment = metadata.get("general.alignment", 32)
+    if type(alignment) is not int or alignment <= 0 or alignment & (alignment - 1):
+        raise walk.damaged()
+    return alignment
+
+
+def _tensor(walk: Walk) -> tuple[str, Tensor]:
+    name = walk.name(_MAX_NAME)
+    dimensions = walk.u32()
+    if dimensions > _MAX_DIMENSIONS:
+        raise walk.damaged("tensors")
+    shape = tuple(walk.u64() for _ in range(dimensions))
+    return name, Tensor(name, shape, walk.u32(), walk.u64())
