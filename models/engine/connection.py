@@ -89,7 +89,7 @@ class Connection:
                     return
         finally:
             if request.id in self._inboxes:
-                pass
+                self.tell(messages.Stop(request.id))
 
     def unload(self) -> None:
         """Free the models, once the requests made so far are answered."""

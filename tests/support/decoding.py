@@ -34,6 +34,7 @@ class Run:
     stops: Sequence[bytes] = ()
     piece: Callable[[int], bytes] = lambda token: bytes([97 + token])
     cancelled: Callable[[], bool] = lambda: False
+    costs: PlainCosts = field(default_factory=PlainCosts)
 
 
 @dataclass
@@ -63,10 +64,9 @@ def reply(run: Run) -> Outcome:
         number = next(numbers)
         return Plan(run.gamma if isinstance(run.gamma, int) else run.gamma(number), drafter, run.rule)
 
-    costs = PlainCosts()
-    read_prompt(run.target, run.prompt, chain, costs, None)
+    read_prompt(run.target, run.prompt, chain, run.costs, None)
     ending = Ending(run.most_tokens, run.ends.__contains__, run.stops, run.cancelled)
-    decoder = SpeculativeDecoder(run.target, run.prompt, chain, verifying, pace, run.piece, ending, costs)
+    decoder = SpeculativeDecoder(run.target, run.prompt, chain, verifying, pace, run.piece, ending, run.costs)
     steps = list(decoder.steps())
     data = b"".join(step.data for step in steps)
     rounds = [step.round for step in steps]

@@ -1,0 +1,31 @@
+"""What llama.cpp could not do, as a code with parameters; the app has the words."""
+
+from __future__ import annotations
+
+Params = dict[str, str | int | float]
+
+
+class LlamaError(Exception):
+    """A model can't be loaded or evaluated; `code` says what happened and `params` fill its sentence."""
+
+    def __init__(self, code: str, **params: str | int | float) -> None:
+        super().__init__(code, params)
+        self.code = code
+        self.params: Params = params
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.params}"
+
+
+class LoadError(LlamaError):
+    """A model can't be used.
+
+    Codes: `load_failed` and `context_failed` (reason: llama.cpp's own words, possibly empty), `no_such_gpu` (gpu,
+    count), `cache_needs_flash_attention` (cache_type), and for what `specchat.models.files.check` could not tell from
+    the file alone `no_vocabulary`, `model_is_encoder`, `model_is_encoder_decoder` and `model_is_diffusion`
+    (architecture).
+    """
+
+
+class DecodeError(LlamaError):
+    """An evaluation failed. Code: `decode_failed` (status: what llama_decode returned, reason)."""
