@@ -23,7 +23,7 @@ from specchat.models.engine.errors import EngineFailure
 from specchat.models.llama.detokenize import Detokenizer
 from specchat.models.llama.errors import DecodeError
 from specchat.models.llama.loading import Loaded
-from specchat.models.llama.prompt import Guard, Turn, continue_prompt, encode_raw
+from specchat.models.llama.prompt import Guard, Turn, continue_prompt, encode_raw, hide_messages
 from specchat.models.llama.template import TemplateError, render
 from specchat.settings.values import RuleName
 
@@ -73,7 +73,7 @@ def _prompt(pair: Pair, request: messages.Generate, send: Send, last: Turn | Non
     model, tokenizer = pair.target.model, pair.target.tokenizer
     if isinstance(request.prompt, str):
         return request.prompt, encode_raw(tokenizer, request.prompt)
-    conversation = [(message.role, pair.guard.hide(message.content)) for message in request.prompt]
+    conversation = hide_messages(pair.guard, [(message.role, message.content) for message in request.prompt])
     try:
         rendered = render(
             model.template, conversation, bos=tokenizer.text(tokenizer.bos), eos=tokenizer.text(tokenizer.eos)

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import os
 
 import llama_cpp
 
-from specchat.models.llama.log import LogTail
+from specchat.models.llama.log import Level, LogTail
 
 log = LogTail()
 
 
 def _write(level: int, text: bytes, _data: object) -> None:
     log.write(level, text)
+    if level != Level.DEBUG:
+        os.write(2, text)  # the engine's log file: what is in memory is gone if native code ends the process
 
 
 # The package's own callback misreads the levels and prints. This one must be in place before the backends start.

@@ -135,7 +135,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             _check_numbers((*args, *kwargs.values()))
             if name in ("join", "replace"):
                 obj = functools.partial(getattr(self.meter, name), owner)
-        return (super().call(context, obj, *args, **kwargs))
+        return self.meter.made(super().call(context, obj, *args, **kwargs))
 
 
 def _measured(function: Callable[..., Any], meter: Meter, *, structural: bool) -> Callable[..., Any]:

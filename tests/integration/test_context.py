@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ def open_context(files: dict[str, Path]) -> Iterator[Open]:
     """Loads a model's context with `EXACT` and the options that are given by name."""
     opened = []
 
-    def open_one(name: str = "llama", **options: int) -> Context:
+    def open_one(name: str = "llama", **options: Any) -> Context:
         loaded = load(files[name], replace(EXACT, **options))
         opened.append(loaded)
         return loaded.context

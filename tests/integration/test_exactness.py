@@ -21,7 +21,7 @@ from specchat.models.llama.loading import Loaded, load
 from specchat.settings.values import ModelOptions, Sampling
 
 REPLIES, LENGTH, USABLE = 20_000, 3, 5
-OPTIONS = ModelOptions(threads=1)
+OPTIONS = ModelOptions(threads=1, cache_type_k="f32", cache_type_v="f32", flash_attention="off")
 FREE = Sampling(temperature=1, top_k=0, top_p=1, min_p=0)
 CUT = Sampling(temperature=1.2, top_k=4, top_p=0.9, min_p=0)
 GREEDY = Sampling(temperature=0)

@@ -14,7 +14,7 @@ from specchat.models.llama import library, loading
 from specchat.models.llama.devices import Device, backend_name, devices, gpus
 from specchat.models.llama.errors import LoadError
 from specchat.models.llama.loading import load
-from specchat.models.llama.model import LlamaModel, LoadProgress
+from specchat.models.llama.model import LlamaModel, LoadProgress, open_model
 from specchat.settings.values import ModelOptions
 from support.tiny_gguf import (
     write_tiny_bert,
@@ -115,7 +115,9 @@ def test_files_that_are_no_gguf(
     assert error.code == "load_failed"
     assert reason in str(error.params["reason"])
     assert any(reason in line for line in library.last_lines())
-    assert capfd.readouterr() == ("", "")
+    out, log = capfd.readouterr()
+    assert out == ""
+    assert reason in log
 
 
 def test_a_truncated_file(tiny: Path, tmp_path: Path) -> None:
@@ -188,15 +190,14 @@ def test_fewer_layers_are_tried_where_not_all_fit(
 ) -> None:
     path = write_tiny_llama(tmp_path / "deep.gguf", layers=8)
     attempts: list[int] = []
-    really = loading.open_model
 
-    def open_model(path: Path, gpu_layers: int, main_gpu: int, progress: LoadProgress | None) -> LlamaModel:
+    def pretend(path: Path, gpu_layers: int, main_gpu: int, progress: LoadProgress | None) -> LlamaModel:
         attempts.append(gpu_layers)
         if (9 if gpu_layers < 0 else gpu_layers) > fits:
             raise LoadError("load_failed", reason="out of memory")
-        return really(path, 0, main_gpu, progress)
+        return open_model(path, 0, main_gpu, progress)
 
-    monkeypatch.setattr(loading, "open_model", open_model)
+    monkeypatch.setattr(loading, "open_model", pretend)
     monkeypatch.setattr(loading, "gpus", lambda: (GPU,))
     loaded = load(path, ModelOptions(threads=1, gpu_layers=asked))
     assert attempts == tried

@@ -88,6 +88,7 @@ def test_control_tokens_come_from_templates_and_write_nothing(tokenizer: Open) -
     assert tokens == [1, *bpe.encode("a", special=False), 2]
     assert written(bpe, tokens) == b"a"
     assert set(bpe.control_texts()) == {"<|endoftext|>", START, END}
+    assert (bpe.text(1), bpe.text(2), bpe.text(None)) == (START, END, "")
 
 
 @pytest.mark.parametrize("vocabulary", [byte_vocabulary(), spm_vocabulary(), byte_vocabulary(controls=HARMONY)])
