@@ -63,41 +63,65 @@ class Counters:
         return _ratio(self.tokens_per_second, self.tokens_per_second_without)
 
 
+class Tally:
+    """Adds up rounds as they come."""
+
+    def __init__(self) -> None:
+        self._passes = self._draft_runs = self._caught_up = 0
+        self._drafted = self._accepted = self._rejected = self._tokens = 0
+        self._seconds = self._draft = self._verify = self._sampling = 0.0
+        self._alpha_sum = self._alpha_weight = 0.0
+        self._priced_tokens, self._plain_seconds = 0, 0.0
+        self._costs: list[float] = []
+
+    def add(self, round: Round) -> None:
+        """Take in one more round."""
+        self._passes += 1
+        self._draft_runs += round.draft_runs
+        self._caught_up += round.caught_up
+        self._drafted += len(round.guesses)
+        self._accepted += round.accepted
+        self._rejected += round.rejected
+        self._tokens += round.tokens
+        self._seconds += round.seconds
+        self._draft += round.seconds_draft
+        self._verify += round.seconds_verify
+        self._sampling += round.seconds_sampling
+        self._alpha_sum += round.alpha_sum
+        self._alpha_weight += round.alpha_weight
+        if round.run_seconds is not None and round.pass_seconds:
+            self._costs.append(round.run_seconds / round.pass_seconds)
+        if round.plain_seconds is not None:  # what a plain round would have taken for each of its tokens, at its depth
+            self._priced_tokens += round.tokens
+            self._plain_seconds += round.tokens * round.plain_seconds
+
+    def counters(self) -> Counters:
+        """The figures so far."""
+        return Counters(
+            target_passes=self._passes,
+            draft_runs=self._draft_runs,
+            caught_up=self._caught_up,
+            drafted=self._drafted,
+            accepted=self._accepted,
+            rejected=self._rejected,
+            tokens=self._tokens,
+            seconds=self._seconds,
+            seconds_draft=self._draft,
+            seconds_verify=self._verify,
+            seconds_sampling=self._sampling,
+            alpha=_ratio(self._alpha_sum, self._alpha_weight),
+            c=statistics.median(self._costs) if self._costs else None,
+            tokens_per_second_without=_ratio(self._priced_tokens, self._plain_seconds),
+        )
+
+
 def count(rounds: Iterable[Round]) -> Counters:
     """The figures of `rounds`, in any order."""
-    rounds = list(rounds)
-    return Counters(
-        target_passes=len(rounds),
-        draft_runs=sum(round.draft_runs for round in rounds),
-        caught_up=sum(round.caught_up for round in rounds),
-        drafted=sum(len(round.guesses) for round in rounds),
-        accepted=sum(round.accepted for round in rounds),
-        rejected=sum(round.rejected for round in rounds),
-        tokens=sum(round.tokens for round in rounds),
-        seconds=sum(round.seconds for round in rounds),
-        seconds_draft=sum(round.seconds_draft for round in rounds),
-        seconds_verify=sum(round.seconds_verify for round in rounds),
-        seconds_sampling=sum(round.seconds_sampling for round in rounds),
-        alpha=_ratio(sum(round.alpha_sum for round in rounds), sum(round.alpha_weight for round in rounds)),
-        c=_median(
-            round.run_seconds / round.pass_seconds
-            for round in rounds
-            if round.run_seconds is not None and round.pass_seconds
-        ),
-        tokens_per_second_without=_without(rounds),
-    )
-
-
-def _without(rounds: list[Round]) -> float | None:
-    """Tokens ÷ the seconds that plain rounds would have taken for them, each at its own depth."""
-    priced = [(round.tokens, round.plain_seconds) for round in rounds if round.plain_seconds is not None]
-    return _ratio(sum(tokens for tokens, _ in priced), sum(tokens * seconds for tokens, seconds in priced))
+    tally = Tally()
+    for round in rounds:
+        tally.add(round)
+    return tally.counters()
 
 
 def _ratio(above: float | None, below: float | None) -> float | None:
     return above / below if above is not None and below else None
-
-
-def _median(values: Iterable[float]) -> float | None:
-    kept = list(values)
-    return statistics.median(kept) if kept else None

@@ -119,6 +119,7 @@ class SpeculativeDecoder:
             guesses=proposal.tokens,
             accepted=accepted,
             token=token,
+            speculating=plan.drafter is not None and plan.gamma > 0,
             drafter=plan.drafter.name if proposal.tokens and plan.drafter is not None else "",
             width=len(proposal.tokens) + 1,
             stopped=token is None,

@@ -17,6 +17,8 @@ class Round:
     guesses: tuple[int, ...]
     accepted: int
     token: int | None
+    speculating: bool
+    """Whether speculation was on, also where nothing was guessed."""
     drafter: str
     """`model`, `lookup`, or empty in a plain round."""
     width: int

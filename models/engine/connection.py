@@ -196,7 +196,7 @@ class Connection:
 
     def _keep(self, event: Event) -> None:
         """Keep what a person should still hear of for the next request."""
-        if isinstance(event, messages.Notice | messages.Log):
+        if isinstance(event, messages.Notice):
             self._unheard.append(event)
 
 

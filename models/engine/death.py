@@ -45,6 +45,9 @@ _WHERE = re.compile(
     r"Fatal Python error|Traceback \(|Current thread|Thread 0x|Extension modules:|<no Python frame>|\s+File |\s{4}"
 )
 
+# llama.cpp's listing of what a model's file says: a template that raises an exception, an unknown token …
+_LISTING = re.compile(r"llama_model_loader: - |print_info: ")
+
 
 def died(exit_code: int | None, log: str, platform: str = sys.platform) -> EngineDied:
     """The failure that tells how a process ended.
@@ -78,7 +81,8 @@ def _decode(exit_code: int | None, platform: str) -> tuple[str, str]:
 
 def useful_lines(text: str, most: int = 5) -> list[str]:
     """The last `most` different lines of a log that look like a reason; else its very last line, if it has one."""
-    lines = [line.strip()[:MOST_CHARACTERS] for line in text.splitlines() if line.strip() and not _WHERE.match(line)]
+    telling = [line for line in text.splitlines() if not (_WHERE.match(line) or _LISTING.match(line))]
+    lines = [line.strip()[:MOST_CHARACTERS] for line in telling if line.strip()]
     reasons = [line for line in lines if _REASON.search(line)] or lines[-1:]
     latest_first = dict.fromkeys(reversed(reasons))
     return list(latest_first)[:most][::-1]

@@ -139,10 +139,6 @@ class Progress(Message, frozen=True):
     total: int
 
 
-class Alive(Message, frozen=True):
-    """Sent now and then from inside a long evaluation."""
-
-
 class Loaded(Message, frozen=True):
     """What is loaded now. Without a draft although one was asked for, a `Notice` said why."""
 
@@ -196,13 +192,7 @@ class Failed(Message, frozen=True):
     params: Params = {}
 
 
-class Log(Message, frozen=True):
-    """A line of llama.cpp's log that may explain a failure."""
-
-    line: str
-
-
-Event = Ready | Progress | Alive | Loaded | Notice | Prefilled | Written | Done | Failed | Log
+Event = Ready | Progress | Loaded | Notice | Prefilled | Written | Done | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

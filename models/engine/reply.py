@@ -50,11 +50,7 @@ def write_reply(pair: Pair, request: messages.Generate, control: Control, send: 
     `EngineFailure`.
     """
     text, ids = _prompt(pair, request, send, last)
-    room = pair.target.context.n_ctx
-    if not ids:
-        raise EngineFailure("prompt_empty")
-    if len(ids) > room:
-        raise EngineFailure("prompt_too_long", {"tokens": len(ids), "room": room})
+    _check_room(pair.target, len(ids))
     try:
         return _Reply(pair, request, control, send).write(text, ids)
     except Cancelled:
@@ -66,6 +62,18 @@ def write_reply(pair: Pair, request: messages.Generate, control: Control, send: 
     except DecodeError as error:
         raise EngineFailure(error.code, error.params) from error
     return None
+
+
+def _check_room(target: Loaded, tokens: int) -> None:
+    """Raise `EngineFailure` if a prompt of so many tokens can't be answered."""
+    if not tokens:
+        raise EngineFailure("prompt_empty")
+    room = target.context.n_ctx
+    if tokens <= room:
+        return
+    if room < target.model.ctx_trained:
+        raise EngineFailure("prompt_too_long", {"tokens": tokens, "room": room})
+    raise EngineFailure("prompt_beyond_model", {"tokens": tokens, "room": room, "path": str(target.model.path)})
 
 
 def _prompt(pair: Pair, request: messages.Generate, send: Send, last: Turn | None) -> tuple[str, list[int]]:

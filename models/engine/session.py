@@ -100,7 +100,7 @@ class Session:
 
     def _load_draft(self, request: Load, pair: Pair, cancelled: Callable[[], bool]) -> None:
         stamp = _stamp(request.draft) if request.draft else None
-        if stamp == self._draft_stamp:
+        if pair.draft is not None and stamp == self._draft_stamp:
             return
         self._drop_draft(pair)
         if request.draft is None:

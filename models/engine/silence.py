@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from specchat.models.engine.messages import Event, Ready, Written
+from specchat.models.engine.messages import Event, Failed, Loaded, Progress, Ready, Written
 
 SLOWER = 20
 """A round may take this many times the longest of the latest ones."""
@@ -15,9 +15,9 @@ LATEST = 16
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds that a process with something to do may say nothing: while it starts, and later.
+    """Seconds that a process with something to do may say nothing: while it starts or loads, and later.
 
-    Starting is slower, since libraries come from a cold disk and drivers compile their kernels.
+    The former is slower, since files come from a cold disk and drivers compile their kernels at the first pass.
     """
 
     start: float = 120.0
@@ -30,13 +30,13 @@ class Silence:
     def __init__(self, patience: Patience) -> None:
         self.seconds = 0.0
         self._patience = patience
-        self._is_ready = False
+        self._is_starting = True
         self._rounds: deque[float] = deque(maxlen=LATEST)
 
     @property
     def limit(self) -> float:
         """Seconds after which it is too long."""
-        if not self._is_ready:
+        if self._is_starting:
             return self._patience.start
         return max(self._patience.work, SLOWER * max(self._rounds, default=0.0))
 
@@ -44,8 +44,10 @@ class Silence:
         """The process said something, and perhaps how long its rounds take."""
         self.seconds = 0.0
         match event:
-            case Ready():
-                self._is_ready = True
+            case Progress(stage="target" | "draft"):
+                self._is_starting = True
+            case Ready() | Loaded() | Failed():
+                self._is_starting = False
             case Written():
                 self._rounds.append(event.round.seconds)
 

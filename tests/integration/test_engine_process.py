@@ -363,11 +363,21 @@ def test_a_process_that_ends_is_reported(at: Any, log_path: Path) -> None:
     assert (failure.code, failure.params) == ("engine_ended", {"exit": "77", "log": "no such device"})
 
 
-@pytest.mark.parametrize("at", ["start", "load"])
-def test_a_silent_process_is_given_up(at: Any, log_path: Path) -> None:
-    patience = Patience(start=0.3, work=3600) if at == "start" else Patience(start=3600, work=0.3)
-    scenario = Scenario(faults=(Fault(at, "silence"),))
+def test_a_process_that_is_silent_at_its_start_is_given_up(log_path: Path) -> None:
+    scenario = Scenario(faults=(Fault("start", "silence"),))
+    patience = Patience(start=0.3, work=3600)
     failure = play(log_path, scenario, lambda engine: failure_of(engine.load(TARGET)), patience)
+    assert isinstance(failure, EngineDied)
+    assert failure.code == "engine_silent"
+
+
+@pytest.mark.parametrize("at", ["prefill", "reply"])
+def test_a_process_that_is_silent_at_work_is_given_up(at: Any, log_path: Path) -> None:
+    async def scene(engine: EngineClient) -> EngineFailure:
+        await load(engine)
+        return await failure_of(generate(engine))
+
+    failure = play(log_path, Scenario(faults=(Fault(at, "silence"),)), scene, Patience(start=3600, work=0.3))
     assert isinstance(failure, EngineDied)
     assert failure.code == "engine_silent"
 

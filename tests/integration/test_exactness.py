@@ -9,9 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.decoding import Run, reply
-from support.statistics import chi_square_p
-from support.tiny_gguf import write_tiny_llama
 
 from specchat.models.decoding.cost import PlainCosts
 from specchat.models.decoding.counters import count
@@ -19,6 +16,9 @@ from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.verification import Rule, block_rule, token_rule
 from specchat.models.llama.loading import Loaded, load
 from specchat.settings.values import ModelOptions, Sampling
+from support.decoding import Run, reply
+from support.statistics import chi_square_p
+from support.tiny_gguf import write_tiny_llama
 
 REPLIES, LENGTH, USABLE = 20_000, 3, 5
 OPTIONS = ModelOptions(threads=1, cache_type_k="f32", cache_type_v="f32", flash_attention="off")

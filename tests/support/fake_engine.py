@@ -23,7 +23,6 @@ from specchat.models.engine.control import Control
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import (
     PROTOCOL,
-    Alive,
     Device,
     Done,
     DrafterName,
@@ -134,7 +133,6 @@ class FakeSession:
             self._send(Done(request.id, "cancelled"))
             return
         self._go_wrong("prefill")
-        self._send(Alive())
         self._send(Prefilled(request.id, tokens, reused=0, seconds=tokens / 200, seed=max(request.sampling.seed, 0)))
         self._reply(request, control)
 
@@ -227,6 +225,7 @@ def _round(number: int, written: list[bytes], control: Control, rate: float) -> 
         guesses=tuple(range(100 * number, 100 * number + gamma)),
         accepted=len(written) - 1,
         token=100 * number + 99,
+        speculating=gamma > 0,
         drafter=drafter if gamma else "",
         width=gamma + 1,
         stopped=False,

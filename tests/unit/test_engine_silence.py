@@ -3,11 +3,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from specchat.models.decoding.rounds import Round
-from specchat.models.engine.messages import Alive, Ready, Written
+from specchat.models.engine.messages import Loaded, ModelInfo, Progress, Ready, Written
 from specchat.models.engine.silence import LATEST, Patience, Silence
 
 READY = Ready(1, {}, "CPU", (), "")
-ROUND = Round((), 0, 1, "", 1, False, 0, 0, None, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, None)
+INFO = ModelInfo("/m.gguf", "M", "llama 1B Q4_0", 1, 1, 1, 0, ("CPU",), 1, 1, True, True)
+ROUND = Round((), 0, 1, False, "", 1, False, 0, 0, None, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, None)
 
 
 def written(seconds: float) -> Written:
@@ -16,9 +17,19 @@ def written(seconds: float) -> Written:
 
 def test_a_start_may_take_longer_than_work() -> None:
     silence = Silence(Patience(start=120, work=30))
-    silence.broken(Alive())
     assert silence.limit == 120
     silence.broken(READY)
+    assert silence.limit == 30
+
+
+def test_loading_may_take_longer_than_work() -> None:
+    silence = Silence(Patience(start=120, work=30))
+    silence.broken(READY)
+    silence.broken(Progress(1, "target", 0, 1000))
+    assert silence.limit == 120
+    silence.broken(Loaded(1, INFO))
+    assert silence.limit == 30
+    silence.broken(Progress(2, "prefill", 0, 1000))
     assert silence.limit == 30
 
 
@@ -27,7 +38,7 @@ def test_any_word_breaks_the_silence() -> None:
     silence.lasted(10, is_busy=True)
     silence.lasted(15, is_busy=True)
     assert silence.seconds == 25
-    silence.broken(Alive())
+    silence.broken(READY)
     assert silence.seconds == 0
 
 

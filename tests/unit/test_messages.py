@@ -7,7 +7,6 @@ import pytest
 
 from specchat.models.decoding.rounds import Round
 from specchat.models.engine.messages import (
-    Alive,
     Change,
     ChatMessage,
     Device,
@@ -17,7 +16,6 @@ from specchat.models.engine.messages import (
     Generate,
     Load,
     Loaded,
-    Log,
     Message,
     ModelFile,
     ModelInfo,
@@ -42,6 +40,7 @@ ROUND = Round(
     guesses=(5, 6, 7),
     accepted=2,
     token=None,
+    speculating=True,
     drafter="model",
     width=4,
     stopped=True,
@@ -80,7 +79,6 @@ REQUESTS: list[Request] = [
 EVENTS: list[Event] = [
     Ready(1, {"specchat": "0.1.0"}, "CUDA", (Device("CUDA0", "A card", "gpu", 0, 2**34),), "AVX2 = 1"),
     Progress(1, "prefill", 512, 2000),
-    Alive(),
     Loaded(1, INFO),
     Loaded(1, INFO, INFO),
     Notice("fewer_layers", {"layers": 12, "share": 0.5, "device": "CUDA0"}),
@@ -90,7 +88,6 @@ EVENTS: list[Event] = [
     Done(3, "cancelled", "left"),
     Failed(3, "file_missing", {"path": "/m.gguf"}),
     Failed(0, "protocol"),
-    Log("llama_model_load: error"),
 ]
 
 
@@ -117,7 +114,7 @@ def test_a_message_is_one_line_and_comes_back_equal(message: Message) -> None:
         b'{"type":"nonsense","id":1}\n',
         b'{"type":"done","id":"1","stop_reason":"end"}\n',
         b'{"type":"done","id":1,"stop_reason":"bored"}\n',
-        b'{"type":"log","line":"\xff"}\n',
+        b'{"type":"done","id":1,"stop_reason":"end","text":"\xff"}\n',
     ],
 )
 def test_what_is_no_event_is_refused(line: bytes) -> None:
@@ -126,4 +123,5 @@ def test_what_is_no_event_is_refused(line: bytes) -> None:
 
 
 def test_a_newer_engine_may_say_more() -> None:
-    assert decode_event(b'{"type":"alive","mood":"good"}\n') == Alive()
+    line = b'{"type":"done","id":1,"stop_reason":"end","mood":"good"}\n'
+    assert decode_event(line) == Done(1, "end")
