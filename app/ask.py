@@ -7,11 +7,11 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import BinaryIO
+from typing import Literal
 
 import msgspec
 
@@ -19,6 +19,7 @@ from specchat.app import figures
 from specchat.app.display import Cleaner
 from specchat.app.live import on_terminal
 from specchat.app.options import AskArguments
+from specchat.app.streams import complain, tell
 from specchat.app.words import _, sentence
 from specchat.models.decoding.counters import count
 from specchat.models.decoding.rounds import Round
@@ -40,16 +41,42 @@ class Reply:
     text: str = ""
     rounds: list[Round] = field(default_factory=list)
     prefilled: messages.Prefilled | None = None
-    stop_reason: str = "cancelled"
+    stop_reason: messages.StopReason | Literal["failed"] = "cancelled"
+
+
+class RoundsFile:
+    """The file of `--rounds`: a JSON object a line, there as soon as its round is over.
+
+    Making it and adding to it raise `OSError` with the file's name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("wb")
+
+    def add(self, round: Round) -> None:
+        """Write one more line."""
+        try:
+            self._file.write(msgspec.json.encode(round) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with suppress(OSError):  # what could not be written was told of when it was added
+            self._file.close()
 
 
 def run(arguments: AskArguments) -> int:
-    """Carry out `specchat ask`; returns the exit status."""
+    """Carry out `specchat ask`; returns the exit status. Raises `OSError` where standard output can't be written."""
     for notice in arguments.notices:
         complain(notice)
-    if arguments.prompt is None and sys.stdin.isatty():
-        print(_("Type the prompt, then end it with ctrl+D (ctrl+Z and Enter on Windows)."), file=sys.stderr)
-    prompt = sys.stdin.read() if arguments.prompt is None else arguments.prompt
+    try:
+        prompt = _typed_prompt() if arguments.prompt is None else arguments.prompt
+    except OSError as error:
+        complain(sentence("input_unreadable", {"reason": error.strerror or str(error)}))
+        return FAILED
     if not prompt.strip():
         complain(sentence("prompt_empty", {}))
         return USAGE
@@ -57,31 +84,44 @@ def run(arguments: AskArguments) -> int:
     if target is None:
         complain(sentence("bundled_missing", {}))
         return FAILED
-    with ExitStack() as opened:
-        rounds = None
-        if arguments.rounds is not None:
-            try:
-                rounds = opened.enter_context(arguments.rounds.open("wb"))
-            except OSError as error:
-                complain(sentence("file_unwritable", {"path": str(arguments.rounds), "reason": error.strerror or ""}))
-                return FAILED
-        return _until_done(Ask(arguments, prompt, target, rounds))
+    return _answer(arguments, prompt, target)
 
 
-def complain(said: str) -> None:
-    """Say one thing on standard error."""
-    print(f"specchat: {said}", file=sys.stderr, flush=True)
+def _typed_prompt() -> str:
+    """Standard input, without the newline that ends its last line."""
+    if sys.stdin.isatty():
+        tell(_("Type the prompt, then end it with ctrl+D (ctrl+Z and Enter on Windows)."))
+    return sys.stdin.read().removesuffix("\n")
+
+
+def _answer(arguments: AskArguments, prompt: str, target: Path) -> int:
+    try:
+        with ExitStack() as opened:
+            rounds = None
+            if arguments.rounds is not None:
+                rounds = RoundsFile(arguments.rounds)
+                opened.callback(rounds.close)
+            asyncio.run(Ask(arguments, prompt, target, rounds).write())
+    except EngineFailure as failure:
+        complain(sentence(failure.code, failure.params))
+        return FAILED
+    except OSError as error:
+        if error.filename is None:
+            raise
+        complain(sentence("file_unwritable", {"path": error.filename, "reason": error.strerror or ""}))
+        return FAILED
+    return 0
 
 
 class Ask:
     """One request, from the engine's start to the figures."""
 
-    def __init__(self, arguments: AskArguments, prompt: str, target: Path, rounds: BinaryIO | None) -> None:
+    def __init__(self, arguments: AskArguments, prompt: str, target: Path, rounds: RoundsFile | None) -> None:
         self._arguments = arguments
         self._prompt = prompt
         self._target = target
         self._rounds = rounds
-        self._line = on_terminal()
+        self._line = on_terminal(with_text=not arguments.json)
         self._cleaner = Cleaner()
         self._reply: Reply | None = None
 
@@ -95,6 +135,10 @@ class Ask:
                     if isinstance(event, messages.Loaded):
                         self._reply = Reply(ready, event)
                 await self._take(self._generate(engine))
+        except (EngineFailure, OSError):
+            if self._reply:
+                self._reply.stop_reason = "failed"
+            raise
         finally:
             self._line.end()
             self._finish()
@@ -135,11 +179,12 @@ class Ask:
             match event:
                 case messages.Prefilled():
                     self._reply.prefilled = event
+                    self._line.clear()
                 case messages.Written():
                     self._reply.rounds.append(event.round)
                     self._add(event.text)
                     if self._rounds:
-                        self._rounds.write(msgspec.json.encode(event.round) + b"\n")
+                        self._rounds.add(event.round)
                     self._line.paint(self._brief)
                 case messages.Done():
                     self._reply.stop_reason = event.stop_reason
@@ -172,20 +217,29 @@ class Ask:
             print(json.dumps(self._as_json(self._reply), ensure_ascii=False, indent=1))
         else:
             device = ", ".join(self._reply.loaded.target.devices)
-            print(*figures.summary(count(self._reply.rounds)), sep="\n", end=f" · {device}\n", file=sys.stderr)
+            *lines, last = figures.summary(count(self._reply.rounds))
+            tell(*lines, f"{last} · {device}")
+            self._complain_if_cut(self._reply)
+
+    def _complain_if_cut(self, reply: Reply) -> None:
+        if reply.stop_reason == "length":
+            complain(sentence("reply_cut_length", {"tokens": self._arguments.settings.reply.max_tokens}))
+        elif reply.stop_reason == "context":
+            complain(sentence("reply_cut_context", {"ctx": reply.loaded.target.ctx}))
 
     def _as_json(self, reply: Reply) -> dict[str, object]:
         speculation = self._arguments.settings.speculation
-        draft = reply.loaded.draft.path if reply.loaded.draft else None
+        model = reply.loaded.draft.path if reply.loaded.draft else None
+        draft = "lookup" if self._drafter == "lookup" else model
         return {
             "text": reply.text,
             "stop_reason": reply.stop_reason,
             **figures.as_json(count(reply.rounds)),
             "seconds_prefill": reply.prefilled.seconds if reply.prefilled else None,
             "target": reply.loaded.target.path,
-            "draft": "lookup" if self._drafter == "lookup" else draft,
+            "draft": draft,
             "rule": speculation.rule,
-            "gamma": speculation.gamma if self._drafter != "none" else 0,
+            "gamma": speculation.gamma if draft else 0,
             "seed": reply.prefilled.seed if reply.prefilled else None,
             "backend": reply.ready.backend,
             "devices": list(reply.loaded.target.devices),
@@ -198,12 +252,3 @@ _PROGRESS = {
     "draft": lambda: _("loading the draft: {share:.0%}"),
     "prefill": lambda: _("reading the prompt: {share:.0%}"),
 }
-
-
-def _until_done(ask: Ask) -> int:
-    try:
-        asyncio.run(ask.write())
-    except EngineFailure as failure:
-        complain(sentence(failure.code, failure.params))
-        return FAILED
-    return 0

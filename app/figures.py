@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from specchat.app.words import _
+from specchat.app.words import _, plural
 from specchat.models.decoding.counters import Counters
 
 NAMES = (
@@ -38,23 +38,15 @@ def brief(counters: Counters) -> str:
     parts = [_("{speed} tok/s").format(speed=number(counters.tokens_per_second))]
     if counters.drafted:
         if counters.speed_up is not None:
-            parts.append(_("{speed_up}× estimated").format(speed_up=number(counters.speed_up, 2)))
+            parts.append(_("{speed_up}× est.").format(speed_up=number(counters.speed_up, 2)))
         parts.append(_accepted(counters))
-    parts.append(_("{passes} target passes").format(passes=counters.target_passes))
+    parts.append(_passes(counters))
     return " · ".join(parts)
 
 
 def summary(counters: Counters) -> list[str]:
-    """What a finished reply took, in a few lines."""
-    first = [
-        _("{tokens} tokens").format(tokens=counters.tokens),
-        _("{passes} target passes").format(passes=counters.target_passes),
-        _("{each} tokens per pass").format(each=number(counters.tokens_per_pass, 2)),
-    ]
-    if counters.drafted:
-        first.append(_accepted(counters))
-        first.append(_("{runs} draft runs").format(runs=counters.draft_runs))
-    return [" · ".join(first), _speed(counters), _time(counters)]
+    """What a finished reply took, in a few lines of less than 80 columns."""
+    return [_work(counters), *([_guessing(counters)] if counters.drafted else []), _speed(counters), _time(counters)]
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -62,9 +54,31 @@ def number(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def _work(counters: Counters) -> str:
+    tokens = plural("{count} token", "{count} tokens", counters.tokens).format(count=counters.tokens)
+    each = _("{each} tokens per pass").format(each=number(counters.tokens_per_pass, 2))
+    return " · ".join([tokens, _passes(counters), each])
+
+
+def _passes(counters: Counters) -> str:
+    count = counters.target_passes
+    return plural("{count} target pass", "{count} target passes", count).format(count=count)
+
+
+def _guessing(counters: Counters) -> str:
+    parts = [_accepted(counters)]
+    if runs := counters.draft_runs:
+        parts.append(plural("{count} draft run", "{count} draft runs", runs).format(count=runs))
+    parts.append(f"α {number(counters.alpha, 2)}")
+    if counters.c is not None:
+        parts.append(f"c {number(counters.c, 2)}")
+    return " · ".join(parts)
+
+
 def _accepted(counters: Counters) -> str:
-    return _("{accepted} of {drafted} guesses accepted ({rate:.0%})").format(
-        accepted=counters.accepted, drafted=counters.drafted, rate=counters.acceptance_rate or 0.0
+    rate = counters.acceptance_rate or 0.0
+    return _("{accepted} of {drafted} accepted ({rate:.0%})").format(
+        accepted=counters.accepted, drafted=counters.drafted, rate=rate
     )
 
 
@@ -73,9 +87,6 @@ def _speed(counters: Counters) -> str:
     if counters.drafted:
         parts.append(_("without a draft {speed}").format(speed=number(counters.tokens_per_second_without)))
         parts.append(_("speed-up {speed_up}× (estimated)").format(speed_up=number(counters.speed_up, 2)))
-        parts.append(f"α {number(counters.alpha, 2)}")
-        if counters.c is not None:
-            parts.append(f"c {number(counters.c, 2)}")
     return " · ".join(parts)
 
 

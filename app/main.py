@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from specchat.app import options
+from specchat.app import options, streams
 from specchat.app.words import sentence
 from specchat.settings.paths import find_paths
 
+FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
@@ -21,7 +21,7 @@ PIPE_CLOSED = 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (the process's own by default); returns the exit status."""
-    _speak_utf8()
+    streams.prepare()
     try:
         try:
             status = _run(sys.argv[1:] if argv is None else argv)
@@ -29,10 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             status = INTERRUPTED
         sys.stdout.flush()
     except OSError as error:
-        if not _pipe_closed(error):
+        if error.filename is not None:  # a file's, so nothing that was foreseen
             raise
-        _discard_output()
-        return PIPE_CLOSED
+        streams.abandon(sys.stdout)
+        if _pipe_closed(error):
+            return PIPE_CLOSED
+        streams.complain(sentence("output_unwritable", {"reason": error.strerror or str(error)}))
+        return FAILED
     return status
 
 
@@ -45,7 +48,7 @@ def _run(argv: Sequence[str]) -> int:
         if parsed.command == "ask":
             wanted = options.ask_arguments(parsed, find_paths(os.environ).settings_file, os.environ)
     except options.UsageError as error:
-        print(f"specchat: {sentence(error.code, error.params)}", file=sys.stderr)
+        streams.complain(sentence(error.code, error.params))
         return USAGE
     except SystemExit:  # argparse has printed the help
         return 0
@@ -61,23 +64,9 @@ def _run(argv: Sequence[str]) -> int:
     return 0
 
 
-def _speak_utf8() -> None:
-    """Read and write UTF-8 whatever the locale, and never fail over a character."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="replace")
-
-
 def _pipe_closed(error: OSError) -> bool:
     """Whether nobody reads our output any more. Windows says EINVAL (22) there."""
     return isinstance(error, BrokenPipeError) or (os.name == "nt" and error.errno == errno.EINVAL)
-
-
-def _discard_output() -> None:
-    """Send what is still buffered to nowhere, or the interpreter would complain of it on its way out."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
 
 
 if __name__ == "__main__":

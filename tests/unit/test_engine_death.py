@@ -78,5 +78,12 @@ def test_without_a_reason_the_last_line_says_what_was_being_done() -> None:
     assert useful_lines("") == []
 
 
+def test_what_a_models_file_says_is_no_reason() -> None:
+    kv = "llama_model_loader: - kv  31: tokenizer.chat_template str = {{ raise_exception('No!') }}\n"
+    assert useful_lines(f"{kv}print_info: rope_finetuned = unknown\nload_tensors: loading\n") == [
+        "load_tensors: loading"
+    ]
+
+
 def test_a_long_line_is_cut() -> None:
     assert useful_lines("error " + "x" * 10_000) == ["error " + "x" * (MOST_CHARACTERS - 6)]

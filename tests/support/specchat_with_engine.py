@@ -1,0 +1,25 @@
+"""`specchat` with another engine, as a test's victim.
+
+Arguments: the engine's command as a JSON list, then the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from specchat.app import ask
+from specchat.app.main import main
+from specchat.models.engine.client import EngineClient
+
+
+def specchat_with(engine: Sequence[str]) -> list[str]:
+    """The command of a `specchat` whose engine is started with the command `engine`."""
+    return [sys.executable, "-P", __file__, json.dumps(engine)]
+
+
+if __name__ == "__main__":
+    ask.EngineClient = partial(EngineClient, command=json.loads(sys.argv[1]))  # type: ignore[assignment, misc]
+    sys.exit(main(sys.argv[2:]))
