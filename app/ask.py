@@ -16,9 +16,9 @@ from typing import Literal
 import msgspec
 
 from specchat.app import figures
+from specchat.app.arguments import AskArguments
 from specchat.app.display import Cleaner
 from specchat.app.live import on_terminal
-from specchat.app.options import AskArguments
 from specchat.app.streams import complain, tell
 from specchat.app.words import _, sentence
 from specchat.models.decoding.counters import count

@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from specchat.app.arguments import settings_notices
 from specchat.app.gpu import NEEDS, Backend, Gpu, build_command, find_gpus
-from specchat.app.options import settings_notices
 from specchat.app.words import _, sentence, visible
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import Any
 
-from specchat.app import options, streams
+from specchat.app import arguments, options, streams
 from specchat.app.words import sentence
 from specchat.settings.paths import find_paths
 
@@ -45,23 +47,36 @@ def _run(argv: Sequence[str]) -> int:
         if parsed.version:
             print(f"specchat {version('specchat')}")
             return 0
-        if parsed.command == "ask":
-            wanted = options.ask_arguments(parsed, find_paths(os.environ).settings_file, os.environ)
+        judge = _JUDGES.get(parsed.command)
+        wanted = judge(parsed, find_paths(os.environ).settings_file, os.environ) if judge else None
     except options.UsageError as error:
         streams.complain(sentence(error.code, error.params))
         return USAGE
     except SystemExit:  # argparse has printed the help
         return 0
-    if parsed.command == "ask":
+    return _carry_out(parsed.command, parsed, wanted)
+
+
+_JUDGES: dict[str, Callable[..., Any]] = {
+    "ask": arguments.ask_arguments,
+    "chat": arguments.chat_arguments,
+    "demo": arguments.chat_arguments,
+}
+
+
+def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
+    """Run `command`, of which only now the modules are imported."""
+    if command == "ask":
         from specchat.app import ask
 
         return ask.run(wanted)
-    if parsed.command == "doctor":
+    if command == "doctor":
         from specchat.app import doctor
 
         return doctor.run(as_json=parsed.json)
-    options.build_parser().print_help()
-    return 0
+    from specchat.app import chat
+
+    return chat.run_demo(wanted) if command == "demo" else chat.run_chat(wanted)
 
 
 def _pipe_closed(error: OSError) -> bool:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
-from specchat.app.words import _, sentence
-from specchat.settings import sources
+from specchat.app.words import _
 from specchat.settings.schema import Setting, Value
-from specchat.settings.values import SCHEMA, Settings
+from specchat.settings.values import SCHEMA
 
-COMMANDS = ("ask", "doctor")
+COMMANDS = ("chat", "demo", "ask", "doctor")
 
 _METAVARS: dict[type[Value], str] = {int: "N", float: "X", str: "TEXT"}
 
@@ -32,27 +29,6 @@ class UsageError(Exception):
         self.params = dict(params)
 
 
-@dataclass(frozen=True, slots=True)
-class AskArguments:
-    """What `specchat ask` was asked for.
-
-    `prompt` is None where it is to be read from standard input, `target` where the bundled model is meant, and
-    `draft` where nothing was said; else it is `lookup`, `none` or a path. `notices` are sentences about settings
-    that were left out.
-    """
-
-    prompt: str | None
-    target: Path | None
-    draft: str | None
-    settings: Settings
-    speculation_on: bool
-    stop: tuple[str, ...]
-    raw: bool
-    json: bool
-    rounds: Path | None
-    notices: tuple[str, ...]
-
-
 def option(item: Setting) -> str:
     """The option that sets `item`: the target's go by their bare names, the draft's begin with `--draft-`."""
     if item.key == "speculation.enabled":
@@ -61,45 +37,31 @@ def option(item: Setting) -> str:
     return f"--{prefix}{item.name.replace('_', '-')}"
 
 
+_OF_REPLIES = {option(item) for item in SCHEMA if item.section != "look"} | {"--no-speculation"}
+_OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).replace("--", "--no-", item.kind is bool))}
 _VALUED = {"--target", "--draft", "--stop", "--rounds"} | {option(item) for item in SCHEMA if item.kind is not bool}
-_SWITCHES = {"--help", "--json", "--raw", "--speculation", "--no-speculation"}
+_CHATTING = _OF_CHATS | {"--help", "--target", "--draft", "--plain"}
 _KNOWN: Mapping[str | None, Collection[str]] = {
-    None: {"--help", "--version"},
-    "ask": _VALUED | _SWITCHES,
+    None: _CHATTING | {"--version"},
+    "chat": _CHATTING,
+    "demo": _CHATTING - {"--target", "--draft"},
+    "ask": _OF_REPLIES | {"--help", "--target", "--draft", "--stop", "--rounds", "--json", "--raw"},
     "doctor": {"--help", "--json"},
 }
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """The command line's words. Its `command` is None where there is none. Raises `UsageError`."""
+    """The command line's words. Without a command it is `chat`, except for `--help` and `--version`.
+
+    Raises `UsageError`.
+    """
     command = _command(arguments)
-    parsed, rest = build_parser().parse_known_args(_joined(arguments) if command == "ask" else arguments)
+    if command is None and not {"-h", "--help", "--version"}.intersection(arguments):
+        command, arguments = "chat", ["chat", *arguments]
+    parsed, rest = build_parser().parse_known_args(_joined(arguments, command))
     if rest:
         raise _misplaced(rest[0], command)
     return parsed
-
-
-def ask_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, str]) -> AskArguments:
-    """What `ask` is to do, from its parsed options, the settings `file` and the environment. Raises `UsageError`."""
-    target, rounds = _path("--target", parsed.target), _path("--rounds", parsed.rounds)
-    loaded = sources.load(file, environ, _typed(vars(parsed)))
-    return AskArguments(
-        prompt=None if parsed.prompt in (None, "-") else sources.encodable(parsed.prompt),
-        target=None if target is None else Path(target),
-        draft=_path("--draft", parsed.draft),
-        settings=loaded.settings,
-        speculation_on=loaded.settings.speculation.enabled,
-        stop=_stops(parsed.stop),
-        raw=parsed.raw,
-        json=parsed.json,
-        rounds=None if rounds is None else Path(rounds),
-        notices=settings_notices(loaded.problems),
-    )
-
-
-def settings_notices(problems: Sequence[sources.Problem]) -> tuple[str, ...]:
-    """A sentence for each problem of the settings file and the environment, and what follows from it."""
-    return tuple(f"{sentence(problem.code, problem.params)} {_('It is left out.')}" for problem in problems)
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,12 +84,27 @@ def build_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog="specchat",
-        usage="specchat [--version] COMMAND …",
+        usage="specchat [COMMAND] [OPTION …]",
         description=_("A local chat in which a small model guesses ahead for a big one, and shows what that brings."),
         epilog=_("`specchat COMMAND --help` tells more."),
     )
     parser.add_argument("--version", action="store_true", help=_("Show the version."))
     commands = parser.add_subparsers(dest="command", title=_("commands"), metavar="COMMAND")
+    chat = commands.add_parser(
+        "chat",
+        usage="specchat [chat] [OPTION …]",
+        help=_("Chat on a screen (what `specchat` alone does)."),
+        description=_("Chat with a model, on a screen that shows what the draft brings."),
+    )
+    _add_models(chat, _("The GGUF that writes; without it, the last one, or the bundled one."))
+    _add_chat_options(chat)
+    demo = commands.add_parser(
+        "demo",
+        usage="specchat demo [OPTION …]",
+        help=_("Chat with a pair that shows what a draft can do."),
+        description=_("Make a stand-in for a big model out of the bundled one, once, and chat with the two as a pair."),
+    )
+    _add_chat_options(demo)
     ask = commands.add_parser(
         "ask",
         usage='specchat ask [OPTION …] ["PROMPT"]',
@@ -145,25 +122,43 @@ def build_parser() -> Parser:
     return parser
 
 
+def _add_models(command: argparse.ArgumentParser, about_target: str) -> None:
+    models = command.add_argument_group(_("models"))
+    models.add_argument("--target", metavar="PATH", help=about_target)
+    models.add_argument("--draft", metavar="PATH", help=_("The GGUF that guesses, or `lookup`, or `none`."))
+
+
+def _add_chat_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--plain", action="store_true", help=_("Line by line instead of on a screen, as for screen readers.")
+    )
+    _add_choices(command)
+    _add_settings(command.add_argument_group(_("look")), "look")
+
+
 def _add_ask_options(ask: argparse.ArgumentParser) -> None:
     ask.add_argument("prompt", nargs="?", metavar="PROMPT", help=_("What to ask; without it, standard input is read."))
-    models = ask.add_argument_group(_("models"))
-    models.add_argument("--target", metavar="PATH", help=_("The GGUF that writes; without it, the bundled one."))
-    models.add_argument("--draft", metavar="PATH", help=_("The GGUF that guesses, or `lookup`, or `none`."))
-    _add_settings(ask.add_argument_group(_("speculation")), "speculation")
-    _add_settings(ask.add_argument_group(_("sampling")), "sampling")
-    reply = ask.add_argument_group(_("reply"))
-    _add_settings(reply, "reply")
+    _add_models(ask, _("The GGUF that writes; without it, the bundled one."))
+    output = ask.add_argument_group(_("output"))
+    output.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
+    output.add_argument("--rounds", metavar="FILE", help=_("Write the rounds to FILE as JSON lines."))
+    reply = _add_choices(ask)
     reply.add_argument(
         "--stop", action="append", default=[], metavar="TEXT", help=_("End before this text; may be given again.")
     )
     reply.add_argument("--raw", action="store_true", help=_("Use no chat template: the model continues the prompt."))
-    output = ask.add_argument_group(_("output"))
-    output.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
-    output.add_argument("--rounds", metavar="FILE", help=_("Write the rounds to FILE as JSON lines."))
+
+
+def _add_choices(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what the settings file can set, too; returns the group about the reply."""
+    _add_settings(command.add_argument_group(_("speculation")), "speculation")
+    _add_settings(command.add_argument_group(_("sampling")), "sampling")
+    reply = command.add_argument_group(_("reply"))
+    _add_settings(reply, "reply")
     about = _("For the target. With --draft- in front (as in --draft-gpu-layers) for the draft.")
-    _add_settings(ask.add_argument_group(_("engine"), about), "target")
-    _add_settings(ask, "draft", hidden=True)
+    _add_settings(command.add_argument_group(_("engine"), about), "target")
+    _add_settings(command, "draft", hidden=True)
+    return reply
 
 
 def _add_settings(group: argparse._ActionsContainer, section: str, hidden: bool = False) -> None:
@@ -185,26 +180,23 @@ def _help(item: Setting) -> str:
 
 
 def _command(arguments: Sequence[str]) -> str | None:
-    """The command named on the command line. Raises `UsageError` where it, or what stands before it, is unknown."""
-    for word in arguments:
-        if word in COMMANDS:
-            return word
-        if word.startswith("-") and word not in ("-h", "--help", "--version"):
-            raise _misplaced(word, None)
-        if not word.startswith("-"):
-            raise UsageError("command_unknown", {"command": word, "commands": ", ".join(COMMANDS)})
-    return None
+    """The command, which comes first; None where an option or nothing does. Raises `UsageError` for another word."""
+    if not arguments or arguments[0].startswith("-"):
+        return None
+    if arguments[0] not in COMMANDS:
+        raise UsageError("command_unknown", {"command": arguments[0], "commands": ", ".join(COMMANDS)})
+    return arguments[0]
 
 
-def _joined(arguments: Sequence[str]) -> list[str]:
-    """The words of `ask`, each value tied to its option by `=`, so that argparse takes no `-3` for an option itself."""
+def _joined(arguments: Sequence[str], command: str | None) -> list[str]:
+    """The words, each value tied to its option by `=`, so that argparse takes no `-3` for an option itself."""
     words = list(arguments)
     joined: list[str] = []
     while words:
         word = words.pop(0)
         if word == "--":
             return [*joined, word, *words]
-        if word in _VALUED and words and words[0].partition("=")[0] not in _KNOWN["ask"]:
+        if word in _VALUED and words and words[0].partition("=")[0] not in _KNOWN[command]:
             word = f"{word}={words.pop(0)}"
         name, tie, value = word.partition("=")
         if name in _VALUED and (not tie or value == "--"):  # argparse would lose a value of two dashes
@@ -223,31 +215,3 @@ def _misplaced(word: str, command: str | None) -> UsageError:
         return UsageError("option_unknown_near", {"option": name, "nearest": near[0]})
     help = f"specchat {command} --help" if command else "specchat --help"
     return UsageError("option_unknown", {"option": name, "help": help})
-
-
-def _typed(given: Mapping[str, Any]) -> dict[str, Value]:
-    """The settings typed on the command line, by key. Raises `UsageError` for a value that can't be used."""
-    typed: dict[str, Value] = {}
-    for item in SCHEMA:
-        if item.key in given:
-            raw = given[item.key]
-            value = sources.accept(item, sources.parse(item, raw) if isinstance(raw, str) else raw, option(item))
-            if isinstance(value, sources.Problem):
-                raise UsageError(value.code, value.params)
-            typed[item.key] = value
-    return typed
-
-
-def _path(option: str, text: str | None) -> str | None:
-    """The path typed for `option`: not empty, and such that the engine can be told of it as UTF-8."""
-    if text == "":
-        raise UsageError("option_empty", {"option": option})
-    if text is not None and text != sources.encodable(text):
-        raise UsageError("path_not_utf8", {"option": option, "path": text})
-    return text
-
-
-def _stops(texts: Sequence[str]) -> tuple[str, ...]:
-    if "" in texts:
-        raise UsageError("option_empty", {"option": "--stop"})
-    return tuple(sources.encodable(text) for text in texts)

@@ -13,6 +13,7 @@ MAX_GAMMA = 32
 RuleName = Literal["block", "token"]
 CacheType = Literal["f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 FlashAttention = Literal["auto", "on", "off"]
+ThemeName = Literal["dark", "light", "terminal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,14 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """How the screen looks."""
+
+    theme: ThemeName = setting("dark", "The screen's colours; `terminal` takes those the terminal has.")
+    reduced_motion: bool = setting(False, "Nothing slides, fades or blinks.")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, one section an attribute."""
 
@@ -86,6 +95,7 @@ class Settings:
     reply: Reply = field(default_factory=Reply)
     target: ModelOptions = field(default_factory=ModelOptions)
     draft: ModelOptions = field(default_factory=ModelOptions)
+    look: Look = field(default_factory=Look)
 
 
 SECTIONS: dict[str, type] = {
@@ -94,6 +104,7 @@ SECTIONS: dict[str, type] = {
     "reply": Reply,
     "target": ModelOptions,
     "draft": ModelOptions,
+    "look": Look,
 }
 
 SCHEMA: tuple[Setting, ...] = tuple(item for name, values in SECTIONS.items() for item in settings_of(name, values))

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from specchat.app.main import main
-from specchat.app.options import AskArguments, UsageError, ask_arguments, option, parse
+from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
+from specchat.app.options import UsageError, option, parse
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
 from specchat.settings.values import SCHEMA, ModelOptions, Settings
@@ -88,7 +89,10 @@ def test_every_setting_has_an_option_of_its_own() -> None:
 @pytest.mark.parametrize("item", [item for item in SCHEMA if item.kind is not bool], ids=lambda item: item.key)
 def test_every_option_sets_its_setting(item: Setting) -> None:
     value = item.choices[-1] if item.choices else item.kind(item.maximum or 7)
-    section = getattr(asked(option(item), str(value)).settings, item.section)
+    judge = chat_arguments if item.section == "look" else ask_arguments
+    command = "chat" if item.section == "look" else "ask"
+    settings = judge(parse([command, option(item), str(value)]), Path("none.toml"), {}).settings
+    section = getattr(settings, item.section)
     assert getattr(section, item.name) == value != item.default
 
 
@@ -161,8 +165,9 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("ask", "one", "two"), "two is one argument too many; put a prompt of several words in quotes."),
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
         (("doctor", "now"), "now is one argument too many; put a prompt of several words in quotes."),
-        (("chat",), "There is no command chat; the commands are ask, doctor."),
-        (("--gamma", "3", "ask"), "There is no option --gamma here; `specchat --help` lists those there are."),
+        (("speak",), "There is no command speak; the commands are chat, demo, ask, doctor."),
+        (("--gamma", "3", "ask"), "ask is one argument too many; put a prompt of several words in quotes."),
+        (("demo", "--target", "x.gguf"), "There is no option --target here; `specchat demo --help` lists those there are."),
     ],
 )
 def test_each_mistake_has_its_sentence(words: tuple[str, ...], said: str) -> None:
@@ -179,12 +184,20 @@ def test_a_usage_error_is_one_line_and_status_2(capsys: pytest.CaptureFixture[st
     assert output.err == "specchat: --gamma takes a whole number from 0 to 32, not -1.\n"
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+@pytest.mark.parametrize("words", [["--help"], ["-h"]])
 def test_help_names_the_commands(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
     output = capsys.readouterr().out
     assert output.startswith("usage: specchat")
-    assert {"ask", "doctor"} <= set(output.split())
+    assert {"chat", "demo", "ask", "doctor"} <= set(output.split())
+
+
+def test_without_a_command_it_is_a_chat() -> None:
+    parsed = parse(["--target", "big.gguf", "--plain", "--theme", "light"])
+    chat = chat_arguments(parsed, Path("none.toml"), {})
+    assert (parsed.command, chat.target, chat.draft, chat.plain) == ("chat", Path("big.gguf"), None, True)
+    assert chat.settings.look.theme == "light"
+    assert parse([]).command == "chat"
 
 
 def test_the_help_of_ask_shows_every_option_but_the_drafts_and_fits_on_a_page_or_two(
@@ -194,7 +207,7 @@ def test_the_help_of_ask_shows_every_option_but_the_drafts_and_fits_on_a_page_or
     assert main(["ask", "--help"]) == 0
     output = capsys.readouterr().out
     words = {word.strip(",") for word in output.split()}
-    assert {option(item) for item in SCHEMA if item.section != "draft"} <= words
+    assert {option(item) for item in SCHEMA if item.section not in ("draft", "look")} <= words
     assert not {option(item) for item in SCHEMA if item.section == "draft"} & words
     assert len(output.splitlines()) <= 60
 
