@@ -38,14 +38,6 @@ from specchat.models.engine.messages import (
 
 Send = Callable[[Event], None]
 
-SPINS = "10000"
-"""How long GNU OpenMP's threads spin where they wait for each other, before they sleep.
-
-Its own 300,000 turns keep a core from the thread that is waited for as soon as any other program wants that core. On
-two cores, one of them busy, replies were four times as fast with this; on an idle machine they are equally fast
-(`tests/benchmarks/busy_machine.py`).
-"""
-
 
 class Session(Protocol):
     """What does the work. It sends its events itself, answers included, and raises `EngineFailure` for a failure."""
@@ -197,7 +189,6 @@ def take_over() -> tuple[BinaryIO, BinaryIO]:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's ctrl+C is the parent's business
     os.environ["GGML_NO_BACKTRACE"] = "1"  # else ggml forks a debugger when it aborts
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
     faulthandler.enable()
     requests, events = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
