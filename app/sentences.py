@@ -26,6 +26,7 @@ SETTINGS: Mapping[str, str] = {
     "settings_is_folder": N_("{path} is a folder, not a settings file."),
     "settings_not_utf8": N_("The settings file {path} isn't UTF-8 text (line {line})."),
     "settings_not_toml": N_("The settings file {path} isn't valid TOML: {reason}."),
+    "settings_unchangeable": N_("{path} is laid out in a way that specchat can't change; change it in an editor."),
 }
 
 COMMAND_LINE: Mapping[str, str] = {
@@ -78,7 +79,13 @@ FILES: Mapping[str, str] = {
     "model_is_adapter": N_("{path} is an adapter for another model; choose a whole model."),
     "model_is_imatrix": N_("{path} is a measurement made for quantising; choose the model itself."),
     "disk_full": N_("There is no room for {path}: it needs {need:,} bytes and {free:,} are free."),
+    "folder_unreadable": N_("The folder {path} can't be read: {reason}."),
+    "file_name_not_unicode": N_("{path} can't be used, since its name isn't valid Unicode; rename it."),
+    "last_target_gone": N_("The target of last time, {path}, isn't there any more."),
+    "last_draft_gone": N_("The draft of last time, {path}, isn't there any more."),
     "standin_unfit": N_("No stand-in can be made of {path}: {what}."),
+    "standin_busy": N_("Another specchat is making the stand-in right now; try again when it is done."),
+    "standin_failed": N_("The stand-in can't be made: {reason}."),
 }
 
 LOADING: Mapping[str, str] = {
@@ -166,7 +173,30 @@ ENGINE: Mapping[str, str] = {
     "internal": N_("Something went wrong inside the engine, which is a mistake in specchat: {error}"),
 }
 
-SENTENCES: Mapping[str, str] = {**SETTINGS, **COMMAND_LINE, **FILES, **LOADING, **PAIRING, **PROMPTS, **ENGINE}
+CHATS: Mapping[str, str] = {
+    "store_damaged": N_(
+        "The chats in {path} are damaged, so none is saved there; move that file away, and the next start makes a "
+        "new one."
+    ),
+    "store_newer": N_("The chats in {path} are a newer specchat's, so none is saved there; update specchat."),
+    "store_unwritable": N_("Chats can't be kept in {path}: {reason}. What isn't saved is lost when specchat ends."),
+    "chat_missing": N_("This chat isn't there any more."),
+    "engine_died_twice": N_(
+        "The engine died twice over {path}, so it isn't started with it again unasked; another model or a smaller "
+        "--ctx may help."
+    ),
+}
+
+SENTENCES: Mapping[str, str] = {
+    **SETTINGS,
+    **COMMAND_LINE,
+    **FILES,
+    **LOADING,
+    **PAIRING,
+    **PROMPTS,
+    **ENGINE,
+    **CHATS,
+}
 
 _UNSAID = N_("no reason was given")
 

@@ -58,9 +58,8 @@ def main() -> None:
                     values.append(speed(arguments.target, spins))
         print("beside a busy program" if busy else "on an idle machine")
         for spins, values in speeds.items():
-            print(
-                f"  GOMP_SPINCOUNT={spins:8}{statistics.median(values):8.1f} tok/s   {' '.join(f'{v:.1f}' for v in values)}"
-            )
+            every = " ".join(f"{value:.1f}" for value in values)
+            print(f"  GOMP_SPINCOUNT={spins:8}{statistics.median(values):8.1f} tok/s   {every}")
 
 
 if __name__ == "__main__":
