@@ -40,12 +40,14 @@ class AskArguments:
 class ChatArguments:
     """What `specchat chat` and `specchat demo` were asked for; see `AskArguments` for the fields they share.
 
-    `plain` is a conversation line by line, without a screen.
+    `typed` are the settings among them that were typed, by key. `plain` is a conversation line by line, without a
+    screen.
     """
 
     target: Path | None
     draft: str | None
     settings: Settings
+    typed: Mapping[str, Value]
     plain: bool
     notices: tuple[str, ...]
 
@@ -71,11 +73,13 @@ def ask_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, 
 def chat_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, str]) -> ChatArguments:
     """What `chat` or `demo` is to do, from the same sources. Raises `UsageError`."""
     target = _path("--target", getattr(parsed, "target", None))
-    loaded = sources.load(file, environ, _typed(vars(parsed)))
+    typed = _typed(vars(parsed))
+    loaded = sources.load(file, environ, typed)
     return ChatArguments(
         target=None if target is None else Path(target),
         draft=_path("--draft", getattr(parsed, "draft", None)),
         settings=loaded.settings,
+        typed=typed,
         plain=parsed.plain,
         notices=settings_notices(loaded.problems),
     )

@@ -22,7 +22,7 @@ from specchat.app.live import on_terminal
 from specchat.app.streams import complain, tell
 from specchat.app.words import _, sentence
 from specchat.models.decoding.counters import count
-from specchat.models.decoding.rounds import Round
+from specchat.models.decoding.rounds import Round, StopReason
 from specchat.models.engine import messages
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure
@@ -41,7 +41,7 @@ class Reply:
     text: str = ""
     rounds: list[Round] = field(default_factory=list)
     prefilled: messages.Prefilled | None = None
-    stop_reason: messages.StopReason | Literal["failed"] = "cancelled"
+    stop_reason: StopReason | Literal["failed"] = "cancelled"
 
 
 class RoundsFile:

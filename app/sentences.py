@@ -103,6 +103,7 @@ LOADING: Mapping[str, str] = {
     "no_rollback": N_("{path} can't take back tokens it has read, so no draft can guess for it."),
     "draft_no_rollback": N_("{path} can't take back tokens it has read, so it can't be a draft."),
     "draft_ctx_smaller": N_("The draft {path} has a context of {used} tokens, and no guesses beyond it."),
+    "draft_failed": N_("llama.cpp can't evaluate the draft {path}."),
     "draft_left_out": N_("Replies are written without the draft {path}."),
     "no_gpu": N_("No GPU is used: everything runs on the CPU. `specchat doctor` says whether one could be."),
     "not_loaded": N_("No model is loaded."),

@@ -47,34 +47,50 @@ class Drafter(Protocol):
 class ModelDrafter:
     """A small model that samples from its own law, after the same chain as the target's.
 
-    Its memory always holds a beginning of the text. `vocabulary` is the target's number of tokens: ids that only
-    one of the two models has are never guessed, and never shown to the draft (it reads token 0 there, which can
-    only make a guess worse, not the text).
+    While a reply is written its memory holds a beginning of the text, and perhaps guesses. `vocabulary` is the
+    target's number of tokens: ids that only one of the two models has are never guessed, and never shown to the draft
+    (it reads token 0 there, which can only make a guess worse, not the text). `progress` is asked while it reads more
+    than a pass holds; its no raises `Cancelled`.
     """
 
     name = "model"
 
-    def __init__(self, model: Model, chain: SamplingChain, rng: np.random.Generator, vocabulary: int) -> None:
+    def __init__(
+        self,
+        model: Model,
+        chain: SamplingChain,
+        rng: np.random.Generator,
+        vocabulary: int,
+        progress: Progress | None = None,
+    ) -> None:
         self._model = model
         self._chain = chain
         self._rng = rng
         self._shared = min(vocabulary, model.n_vocab)
-        self._sure = 0
-        """How many tokens of the memory are known to be the text's."""
+        self._progress = progress
+        self._sure: int | None = None
+        """How many tokens of the memory are known to be the text's; None before the first look at it."""
+        self._run_seconds: float | None = None
 
-    def catch_up(self, text: Sequence[int], progress: Progress | None = None) -> None:
-        """Bring the memory to all of `text` but its last token, keeping what it shares with it."""
-        wanted = self._known(text[: self._model.n_ctx][:-1])
-        reuse_prefix(self._model, wanted)
-        missing = wanted[len(self._model.tokens) :]
-        if missing:
-            self._model.evaluate(missing, 0, progress)
+    def catch_up(self, text: Sequence[int]) -> None:
+        """Bring the memory to all of `text` but its last token, keeping what it shares with it.
+
+        Does nothing for a text beyond the model's context, since no guess would follow.
+        """
+        if len(text) > self._model.n_ctx:
+            return
+        wanted = self._known(text[:-1])
+        self._sure = reuse_prefix(self._model, wanted)
+        if missing := wanted[self._sure :]:
+            self._model.evaluate(missing, 0, self._progress)
 
     def propose(self, text: Sequence[int], most: int) -> Proposal:
         """See `Drafter`. One run a guess; the first also reads what the memory lacks of the text."""
         most = min(most, self._model.n_ctx - len(text) + 1)
         if most < 1:
             return Proposal()
+        if self._sure is None:  # it may still hold another conversation
+            reuse_prefix(self._model, self._known(text[:-1]))
         self._sure = len(text)
         recent = self._chain.recent(text)
         unread = self._known(text[len(self._model.tokens) :])
@@ -84,20 +100,23 @@ class ModelDrafter:
         seconds: list[float] = []
         for _ in range(most):
             start = time.perf_counter()
-            logits = self._model.evaluate(unread, 1)[0]
+            long_read = len(unread) > self._model.n_batch
+            logits = self._model.evaluate(unread, 1, self._progress if long_read else None)[0]
             if len(unread) == 1:
                 seconds.append(time.perf_counter() - start)
             law = self._chain.distribution(logits[: self._shared], recent + tokens)
             tokens.append(law.draw(self._rng.random()))
             laws.append(law)
             unread = tokens[-1:]
-        run_seconds = statistics.median(seconds) if seconds else None
-        return Proposal(tuple(tokens), tuple(laws), len(tokens), caught_up, run_seconds)
+        if seconds:  # else every run read more than one token, and the last time one didn't still says the most
+            self._run_seconds = statistics.median(seconds)
+        return Proposal(tuple(tokens), tuple(laws), len(tokens), caught_up, self._run_seconds)
 
     def learn(self, text: Sequence[int]) -> None:
         """Forget the guesses that are not in the text. Its last token is always read anew."""
-        guessed = self._model.tokens[self._sure :]
-        self._model.roll_back(self._sure + common_prefix(guessed, self._known(text[self._sure : -1])))
+        sure = self._sure or 0
+        guessed = self._model.tokens[sure:]
+        self._model.roll_back(sure + common_prefix(guessed, self._known(text[sure:-1])))
 
     def _known(self, tokens: Sequence[int]) -> list[int]:
         return [token if token < self._shared else 0 for token in tokens]
@@ -106,8 +125,9 @@ class ModelDrafter:
 class LookupDrafter:
     """Prompt lookup: what followed the last time the text said the same (Saxena 2023; Yang et al. 2023).
 
-    Takes the longest match of the text's end, the latest of equals, at least `shortest` tokens long. Its law is
-    certain of each guess, so a guess is accepted with the target's own probability of it.
+    Takes the longest match of the text's end, the latest of equals, at least `shortest` tokens long; lengths above
+    `longest` are equal, and of all matches the latest `candidates` are looked at. Its law is certain of each guess, so
+    a guess is accepted with the target's own probability of it.
     """
 
     name = "lookup"

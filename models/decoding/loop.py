@@ -10,20 +10,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import pairwise
 
 import numpy as np
 
 from specchat.models.decoding.cost import PlainCost, PlainCosts
 from specchat.models.decoding.distribution import join
 from specchat.models.decoding.drafters import Drafter, Proposal
-from specchat.models.decoding.model import Logits, Model
-from specchat.models.decoding.rounds import Round
+from specchat.models.decoding.model import Cancelled, Logits, Model
+from specchat.models.decoding.rounds import Round, StopReason
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.stops import Step, StopFinder
 from specchat.models.decoding.verification import Rule, acceptance, verify
-
-StopReason = Literal["end", "stop", "length", "context", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,11 @@ class SpeculativeDecoder:
         self._round_start = time.perf_counter()
         while (reason := self._reason_to_stop()) is None:
             before = len(self.text)
-            round = self._round()
+            try:
+                round = self._round()
+            except Cancelled:  # while the draft caught up
+                reason = "cancelled"
+                break
             yield from finder.feed(round, [self._piece(token) for token in self.text[before:]])
             if finder.found:
                 self.stop_reason = "stop"
@@ -102,35 +104,50 @@ class SpeculativeDecoder:
     def _round(self) -> Round:
         plan = self._pace()
         known = len(self.text)
-        begun = time.perf_counter()
+        times = [time.perf_counter()]
         proposal = self._propose(plan)
-        drafted = time.perf_counter()
-        logits = self._target.evaluate([self.text[-1], *proposal.tokens], len(proposal.tokens) + 1)
-        passed = time.perf_counter()
+        times.append(time.perf_counter())
+        unread = self.text[len(self._target.tokens) :]  # the last token, unless a rollback forgot more
+        logits = self._target.evaluate([*unread, *proposal.tokens], len(proposal.tokens) + 1)
+        times.append(time.perf_counter())
         verdict = self._judge(plan.rule, logits, proposal)
-        sampled = time.perf_counter()
+        times.append(time.perf_counter())
         accepted, token = self._write(proposal.tokens[: verdict.accepted], verdict.token)
         self._target.roll_back(known + accepted)
         if proposal.tokens and plan.drafter is not None:
             plan.drafter.learn(self.text)
-        cost = self._plain_cost(known, bool(proposal.tokens), PlainCost(passed - drafted, sampled - passed))
+        width = len(unread) + len(proposal.tokens)
+        return self._record(plan, proposal, verdict, (accepted, token), width, times)
+
+    def _record(
+        self,
+        plan: Plan,
+        proposal: Proposal,
+        verdict: _Verdict,
+        written: tuple[int, int | None],
+        width: int,
+        times: Sequence[float],
+    ) -> Round:
+        """The round for the counters; `times` are those before drafting and after drafting, pass and sampling."""
+        draft, verify, sampling = (later - sooner for sooner, later in pairwise(times))
+        cost = self._plain_cost(bool(proposal.tokens), PlainCost(verify, sampling))
         start, self._round_start = self._round_start, time.perf_counter()
         return Round(
             guesses=proposal.tokens,
-            accepted=accepted,
-            token=token,
+            accepted=written[0],
+            token=written[1],
             speculating=plan.drafter is not None and plan.gamma > 0,
             drafter=plan.drafter.name if proposal.tokens and plan.drafter is not None else "",
-            width=len(proposal.tokens) + 1,
-            stopped=token is None,
+            width=width,
+            stopped=written[1] is None,
             draft_runs=proposal.draft_runs,
             caught_up=proposal.caught_up,
             run_seconds=proposal.run_seconds,
             alpha_sum=verdict.alpha_sum,
             alpha_weight=verdict.alpha_weight,
-            seconds_draft=drafted - begun,
-            seconds_verify=passed - drafted,
-            seconds_sampling=sampled - passed,
+            seconds_draft=draft,
+            seconds_verify=verify,
+            seconds_sampling=sampling,
             seconds=self._round_start - start,
             plain_seconds=cost.seconds if cost else None,
             pass_seconds=cost.pass_seconds if cost else None,
@@ -166,8 +183,9 @@ class SpeculativeDecoder:
         self.text.append(token)
         return len(accepted), token
 
-    def _plain_cost(self, depth: int, speculated: bool, cost: PlainCost) -> PlainCost | None:
+    def _plain_cost(self, speculated: bool, cost: PlainCost) -> PlainCost | None:
         """Learn from a plain round, unless it is the first of several; what plain decoding costs at this depth."""
+        depth = len(self.text)
         self._plain_in_a_row = 0 if speculated else self._plain_in_a_row + 1
         if self._plain_in_a_row > 1:
             self._costs.add(depth, cost)

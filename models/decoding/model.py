@@ -57,5 +57,9 @@ class Model(Protocol):
         """Forget all but the first `length` tokens. A model that can't do so exactly may forget more."""
 
 
+class EvaluationFailed(Exception):
+    """A model can't be evaluated, or what came out makes no sense."""
+
+
 class ContextFull(Exception):
     """The tokens don't fit into the model's context."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from specchat.models.decoding.cost import PlainCost, PlainCosts
 from specchat.models.decoding.drafters import reuse_prefix
-from specchat.models.decoding.model import Model, Progress
+from specchat.models.decoding.model import Cancelled, Model, Progress
 from specchat.models.decoding.sampling import SamplingChain
 
 PROBES = 4
@@ -15,20 +15,29 @@ PROBES = 4
 
 
 def read_prompt(
-    target: Model, prompt: Sequence[int], chain: SamplingChain, costs: PlainCosts, progress: Progress | None
+    target: Model,
+    prompt: Sequence[int],
+    chain: SamplingChain,
+    costs: PlainCosts,
+    *,
+    measure: bool,
+    progress: Progress | None = None,
 ) -> int:
     """Evaluate `prompt` (at least one token) but for its last token; return how many of its tokens were still held.
 
-    The last few tokens are read one by one, as plain decoding would, where its cost at this depth is unknown: so a
-    reply can be compared with plain decoding from its first round on, by passes over real text.
+    With `measure`, the last few tokens are read one by one, as plain decoding would, where its cost at this depth
+    isn't known lately: so a reply can be compared with plain decoding from its first round on, by passes over real
+    text.
     """
     wanted = list(prompt[:-1])
-    probes = 0 if costs.known(len(wanted)) or len(wanted) < PROBES or not target.can_roll_back else PROBES
-    body = wanted[: len(wanted) - probes]
-    reused = reuse_prefix(target, wanted if not probes else body)
+    measure = measure and len(wanted) >= PROBES and target.can_roll_back and not costs.fresh(len(wanted))
+    body = wanted[:-PROBES] if measure else wanted
+    reused = reuse_prefix(target, body)
     if len(body) > reused:
         target.evaluate(body[reused:], 0, progress)
     for i, token in enumerate(wanted[len(body) :]):
+        if progress and not progress(len(body) + i - reused, len(wanted) - reused):
+            raise Cancelled
         cost = _plain_round(target, token, chain, wanted[: len(body) + i + 1])
         if i:
             costs.add(len(wanted), cost)

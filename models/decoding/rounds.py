@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+StopReason = Literal["end", "stop", "length", "context", "cancelled"]
+"""Why a reply ended: an end-of-generation token, a stop string, the token limit, a full context, a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Round:
     caught_up: int
     """Tokens the draft model evaluated to catch up with the text, beyond the one that gives the first guess."""
     run_seconds: float | None
-    """Median of the draft runs that evaluated exactly one token; None without any."""
+    """Median of the latest draft runs that evaluated exactly one token; None before any did."""
     alpha_sum: float
     """Σ s·Σₓmin(p, q) over guessed positions, s = Π min(1, p(x)/q(x)) of the guesses before it."""
     alpha_weight: float

@@ -13,15 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specchat.models.decoding.distribution import Distribution, Ids, one_hot
+from specchat.models.decoding.model import EvaluationFailed
 from specchat.settings.values import Sampling
 
 Row = NDArray[np.float32]
+
+GREEDY_BELOW = 1e-6
+"""A temperature below this is greedy: logits divided by it would leave the range of a float."""
 
 _GROUPS = 64
 """How many values share a group where the largest of a row are looked for."""
 
 
-class BadLogits(Exception):
+class BadLogits(EvaluationFailed):
     """A model returned logits that are no numbers: its file or its arithmetic is broken."""
 
 
@@ -76,7 +80,7 @@ class SamplingChain:
         peak = float(logits[best])
         if not np.isfinite(peak):
             raise BadLogits
-        if self._sampling.temperature == 0:
+        if self._sampling.temperature < GREEDY_BELOW:
             return one_hot(best)
         return self._truncated(logits, peak)
 

@@ -10,14 +10,13 @@ from typing import Literal
 
 import msgspec
 
-from specchat.models.decoding.rounds import Round
+from specchat.models.decoding.rounds import Round, StopReason
 from specchat.settings.values import ModelOptions, RuleName, Sampling, Speculation
 
 PROTOCOL = 1
 
 DrafterName = Literal["model", "lookup", "none"]
 Stage = Literal["target", "draft", "prefill"]
-StopReason = Literal["end", "stop", "length", "context", "cancelled"]
 Params = dict[str, str | int | float]
 
 
@@ -162,6 +161,8 @@ class Prefilled(Message, frozen=True):
     reused: int
     seconds: float
     seed: int
+    pass_seconds: float | None = None
+    """What a pass over one token takes here; None while unknown."""
 
 
 class Written(Message, frozen=True):

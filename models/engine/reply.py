@@ -19,6 +19,7 @@ from specchat.models.decoding.sampling import BadLogits, SamplingChain
 from specchat.models.decoding.verification import Rule, block_rule, token_rule
 from specchat.models.engine import messages
 from specchat.models.engine.control import Control
+from specchat.models.engine.drafting import ForgivenDraft
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.llama.detokenize import Detokenizer
 from specchat.models.llama.errors import DecodeError
@@ -108,10 +109,17 @@ class _Reply:
         drafting, verifying = np.random.default_rng(seed).spawn(2)
         chain = SamplingChain(self.request.sampling)
         target = self.pair.target.context
-        reused = read_prompt(target, prompt, chain, self.pair.costs, self._progress())
-        drafters = self._drafters(chain, drafting, prompt)
-        seconds = time.perf_counter() - begun
-        self.send(messages.Prefilled(self.request.id, len(prompt), reused, seconds, seed))
+        drafters = self._drafters(chain, drafting)
+        guessing = self._guessing(drafters)
+        if guessing and not target.can_roll_back:
+            self.send(messages.Notice("no_rollback", {"path": str(self.pair.target.model.path)}))
+        costs, progress = self.pair.costs, self._progress()
+        reused = read_prompt(target, prompt, chain, costs, measure=guessing is not None, progress=progress)
+        if isinstance(guessing, ForgivenDraft) and target.can_roll_back:
+            guessing.catch_up(prompt)
+        cost, seconds = costs.at(len(prompt)), time.perf_counter() - begun
+        pass_seconds = cost.pass_seconds if cost else None
+        self.send(messages.Prefilled(self.request.id, len(prompt), reused, seconds, seed, pass_seconds))
         decoder = SpeculativeDecoder(
             target,
             prompt,
@@ -120,22 +128,29 @@ class _Reply:
             lambda: self._plan(drafters),
             self.pair.target.tokenizer.piece,
             self._ending(),
-            self.pair.costs,
+            costs,
         )
         self._write_rounds(decoder)
         return Turn(text, prompt, "".join(self._shown), decoder.text[len(prompt) :])
 
-    def _drafters(
-        self, chain: SamplingChain, rng: np.random.Generator, prompt: list[int]
-    ) -> dict[messages.DrafterName, Drafter]:
-        """Who can guess for this reply; the draft model reads the prompt now if it is to guess at once."""
+    def _drafters(self, chain: SamplingChain, rng: np.random.Generator) -> dict[messages.DrafterName, Drafter]:
+        """Who can guess for this reply."""
         drafters: dict[messages.DrafterName, Drafter] = {"lookup": LookupDrafter()}
-        if self.pair.draft is not None:
-            drafter = ModelDrafter(self.pair.draft.context, chain, rng, self.pair.target.context.n_vocab)
-            drafters["model"] = drafter
-            if self._plan(drafters).drafter is drafter and self.control.speculation.gamma > 0:
-                drafter.catch_up(prompt, self._progress())
+        draft = self.pair.draft
+        if draft is not None:
+            vocabulary = self.pair.target.context.n_vocab
+            drafter = ModelDrafter(draft.context, chain, rng, vocabulary, self._progress())
+            drafters["model"] = ForgivenDraft(drafter, lambda error: self._tell_of_draft(draft, error))
         return drafters
+
+    def _tell_of_draft(self, draft: Loaded, error: Exception) -> None:
+        path = str(draft.model.path)
+        self.send(messages.Notice("bad_logits" if isinstance(error, BadLogits) else "draft_failed", {"path": path}))
+        self.send(messages.Notice("draft_left_out", {"path": path}))
+
+    def _guessing(self, drafters: dict[messages.DrafterName, Drafter]) -> Drafter | None:
+        """Who is to guess from the first round on."""
+        return self._plan(drafters).drafter if self.control.speculation.gamma else None
 
     def _plan(self, drafters: dict[messages.DrafterName, Drafter]) -> Plan:
         speculation = self.control.speculation

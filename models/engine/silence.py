@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from specchat.models.engine.messages import Event, Failed, Loaded, Progress, Ready, Written
+from specchat.models.engine.messages import Event, Failed, Loaded, Prefilled, Progress, Ready, Written
 
 SLOWER = 20
 """A round may take this many times the longest of the latest ones."""
@@ -48,6 +48,8 @@ class Silence:
                 self._is_starting = True
             case Ready() | Loaded() | Failed():
                 self._is_starting = False
+            case Prefilled(pass_seconds=float() as seconds):
+                self._rounds.append(seconds)
             case Written():
                 self._rounds.append(event.round.seconds)
 

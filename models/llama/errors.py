@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from specchat.models.decoding.model import EvaluationFailed
+
 Params = dict[str, str | int | float]
 
 
@@ -27,5 +29,5 @@ class LoadError(LlamaError):
     """
 
 
-class DecodeError(LlamaError):
+class DecodeError(LlamaError, EvaluationFailed):
     """An evaluation failed. Code: `decode_failed` (status: what llama_decode returned, reason)."""

@@ -64,7 +64,7 @@ def reply(run: Run) -> Outcome:
         number = next(numbers)
         return Plan(run.gamma if isinstance(run.gamma, int) else run.gamma(number), drafter, run.rule)
 
-    read_prompt(run.target, run.prompt, chain, run.costs, None)
+    read_prompt(run.target, run.prompt, chain, run.costs, measure=drafter is not None)
     ending = Ending(run.most_tokens, run.ends.__contains__, run.stops, run.cancelled)
     decoder = SpeculativeDecoder(run.target, run.prompt, chain, verifying, pace, run.piece, ending, run.costs)
     steps = list(decoder.steps())

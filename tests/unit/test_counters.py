@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from specchat.models.decoding.cost import PlainCost, PlainCosts
+from specchat.models.decoding.cost import FRESH_SECONDS, PlainCost, PlainCosts
 from specchat.models.decoding.counters import count
 from specchat.models.decoding.rounds import Round
 
@@ -109,11 +109,24 @@ def test_plain_costs_are_medians_by_depth() -> None:
     costs.add(5000, PlainCost(0.5, 0.002))
     assert costs.at(0) == PlainCost(0.2, 0.001)
     assert costs.at(4000) == PlainCost(0.5, 0.002)
-    assert (costs.known(1023), costs.known(1024)) == (True, False)
+    assert (costs.fresh(1023), costs.fresh(1024)) == (True, False)
 
 
-def test_plain_costs_forget_old_measurements() -> None:
+def test_plain_costs_forget_what_is_many_measurements_ago() -> None:
     costs = PlainCosts()
     for seconds in [9.0] * 100 + [1.0] * 15:
         costs.add(0, PlainCost(seconds, 0.0))
+    assert costs.at(0) == PlainCost(1.0, 0.0)
+
+
+def test_plain_costs_forget_what_is_old_once_there_is_something_newer() -> None:
+    now = 0.0
+    costs = PlainCosts(lambda: now)
+    costs.add(0, PlainCost(9.0, 0.0))
+    costs.add(0, PlainCost(9.0, 0.0))
+    now = FRESH_SECONDS + 1
+    assert not costs.fresh(0)
+    assert costs.at(0) == PlainCost(9.0, 0.0)
+    costs.add(0, PlainCost(1.0, 0.0))
+    assert costs.fresh(0)
     assert costs.at(0) == PlainCost(1.0, 0.0)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from specchat.app.main import main
 from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
+from specchat.app.main import main
 from specchat.app.options import UsageError, option, parse
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
@@ -167,7 +167,10 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("doctor", "now"), "now is one argument too many; put a prompt of several words in quotes."),
         (("speak",), "There is no command speak; the commands are chat, demo, ask, doctor."),
         (("--gamma", "3", "ask"), "ask is one argument too many; put a prompt of several words in quotes."),
-        (("demo", "--target", "x.gguf"), "There is no option --target here; `specchat demo --help` lists those there are."),
+        (
+            ("demo", "--target", "x.gguf"),
+            "There is no option --target here; `specchat demo --help` lists those there are.",
+        ),
     ],
 )
 def test_each_mistake_has_its_sentence(words: tuple[str, ...], said: str) -> None:
