@@ -132,9 +132,13 @@ def column_after(text: str, column: int, width: int) -> int:
     return column
 
 
-def on_terminal(*, with_text: bool) -> LiveLine:
-    """The line of this process's standard error, for a text on standard output if there is one."""
-    return LiveLine(sys.stdout, sys.stderr, _place(sys.stdout, sys.stderr, with_text), lambda: _columns(sys.stderr))
+def on_terminal(*, with_text: bool, shown: bool = True) -> LiveLine:
+    """The line of this process's standard error, for a text on standard output if there is one.
+
+    One that isn't `shown` writes the text only.
+    """
+    place = _place(sys.stdout, sys.stderr, with_text) if shown else Place.NOWHERE
+    return LiveLine(sys.stdout, sys.stderr, place, lambda: _columns(sys.stderr))
 
 
 def _place(out: TextIO, err: TextIO, with_text: bool) -> Place:

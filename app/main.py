@@ -7,7 +7,6 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import Any
 
 from specchat.app import arguments, options, streams
@@ -45,6 +44,8 @@ def _run(argv: Sequence[str]) -> int:
     try:
         parsed = options.parse(argv)
         if parsed.version:
+            from importlib.metadata import version
+
             print(f"specchat {version('specchat')}")
             return 0
         judge = _JUDGES.get(parsed.command)

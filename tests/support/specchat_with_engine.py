@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from specchat.app import ask
+from specchat.app import ask, chat
 from specchat.app.main import main
 from specchat.models.engine.client import EngineClient
 
@@ -21,5 +21,6 @@ def specchat_with(engine: Sequence[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    ask.EngineClient = partial(EngineClient, command=json.loads(sys.argv[1]))  # type: ignore[assignment, misc]
+    for command in (ask, chat):
+        command.EngineClient = partial(EngineClient, command=json.loads(sys.argv[1]))  # type: ignore[attr-defined]
     sys.exit(main(sys.argv[2:]))

@@ -229,13 +229,13 @@ class _Listed:
 
 
 def test_the_bundled_model_is_the_packages_gguf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files(tmp_path, {"plugin.py": "", "model.gguf": "GGUF"})
-    listed = [_Listed(tmp_path / name) for name in ("plugin.py", "gone.gguf", "model.gguf")]
-    monkeypatch.setattr("specchat.models.files.bundled.files", lambda _package: listed)
-    assert bundled_model() == tmp_path / "model.gguf"
+    files(tmp_path, {"plugin_with_model/__init__.py": "raise ImportError", "plugin_with_model/model.gguf": "GGUF"})
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("specchat.models.files.bundled.PACKAGE", "plugin_with_model")
+    assert bundled_model() == tmp_path / "plugin_with_model" / "model.gguf"
 
 
-@pytest.mark.parametrize("package", ["no-such-package", "pytest"])
+@pytest.mark.parametrize("package", ["no_such_package", "pytest"])
 def test_without_its_package_or_file_there_is_no_bundled_model(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr("specchat.models.files.bundled.PACKAGE", package)
     assert bundled_model() is None

@@ -1,0 +1,203 @@
+"""`specchat chat` and `specchat demo`: what the screen needs, and in which state it leaves the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import traceback
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from specchat.app.arguments import ChatArguments
+from specchat.app.chats.store import Store
+from specchat.app.conversation import Conversation
+from specchat.app.last_pair import recall
+from specchat.app.sentences import N_
+from specchat.app.streams import complain
+from specchat.app.words import _, sentence, visible
+from specchat.models.engine.client import EngineClient
+from specchat.models.engine.messages import DrafterName
+from specchat.models.files.bundled import bundled_model
+from specchat.settings.paths import Paths, find_paths
+
+FAILED, USAGE = 1, 2
+
+_HINT = N_(
+    "This is the small bundled model, and prompt lookup guesses for it. F5 or ctrl+o picks a real pair of models; "
+    "`specchat demo` shows one at work without any download."
+)
+_PLAIN_HINT = N_(
+    "This is the small bundled model, and prompt lookup guesses for it. The options --target and --draft name a real "
+    "pair of models; `specchat demo --plain` shows one at work without any download."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The pair that a chat begins with, and what is to be said of it."""
+
+    target: Path
+    draft: Path | None = None
+    drafter: DrafterName = "lookup"
+    hint: str = ""
+    notices: tuple[str, ...] = ()
+
+
+def run_chat(arguments: ChatArguments) -> int:
+    """Carry out `specchat chat`; returns the exit status."""
+    paths = find_paths(os.environ)
+    opening = _opening(arguments, paths)
+    if opening is None:
+        complain(sentence("bundled_missing", {}))
+        return FAILED
+    return _run(arguments, paths, opening)
+
+
+def run_demo(arguments: ChatArguments) -> int:
+    """Carry out `specchat demo`: make the stand-in if there is none, and chat with it. Returns the exit status."""
+    from specchat.app.demo import STANDIN_SENTENCE, DemoError, prepare_standin
+
+    paths = find_paths(os.environ)
+    bundled = bundled_model()
+    if bundled is None:
+        complain(sentence("bundled_missing", {}))
+        return FAILED
+    try:
+        standin = prepare_standin(paths.cache, bundled, plain=arguments.plain)
+    except DemoError as error:
+        complain(sentence(error.code, error.params))
+        return FAILED
+    return _run(arguments, paths, Opening(standin, bundled, "model", hint=_(STANDIN_SENTENCE)))
+
+
+def _opening(arguments: ChatArguments, paths: Paths) -> Opening | None:
+    """What was asked for; else the pair of last time; else the bundled model, if it is there."""
+    if arguments.target is not None:
+        return _with_draft(Opening(arguments.target), arguments.draft)
+    recalled = recall(paths.data)
+    notices = (sentence(recalled.code, recalled.params),) if recalled.code else ()
+    if recalled.pair is not None:
+        pair = recalled.pair
+        return _with_draft(Opening(pair.target, pair.draft, pair.drafter, notices=notices), arguments.draft)
+    bundled = bundled_model()
+    if bundled is None:
+        return None
+    hint = _PLAIN_HINT if arguments.plain else _HINT
+    return _with_draft(Opening(bundled, hint=_(hint), notices=notices), arguments.draft)
+
+
+def _with_draft(opening: Opening, draft: str | None) -> Opening:
+    if draft is None:
+        return opening
+    if draft in ("lookup", "none"):
+        drafter: DrafterName = "lookup" if draft == "lookup" else "none"
+        return Opening(opening.target, None, drafter, opening.hint, opening.notices)
+    return Opening(opening.target, Path(draft), "model", opening.hint, opening.notices)
+
+
+def _run(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
+    if arguments.plain:
+        return _run_plain(arguments, paths, opening)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
+        complain(_("The chat needs a terminal. `specchat chat --plain` works line by line, `specchat ask` in a pipe."))
+        return USAGE
+    try:
+        return asyncio.run(_chat(arguments, paths, opening))
+    except Exception as error:
+        return _report(error, paths)
+
+
+def _run_plain(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
+    try:
+        asyncio.run(_chat_plainly(arguments, paths, opening))
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:  # standard output's, of which `main` knows
+            raise
+        return _report(error, paths)
+    return 0
+
+
+@asynccontextmanager
+async def _conversing(
+    arguments: ChatArguments, paths: Paths, opening: Opening
+) -> AsyncIterator[tuple[Conversation, Sequence[str]]]:
+    """The conversation, and what is to be said before it; all it holds is closed in the end, however that comes."""
+    store = Store(paths.data / "chats.sqlite3")
+    try:
+        problem = await store.open()
+        told = (sentence(problem.code, problem.params),) if problem else ()
+        async with EngineClient(paths.log / "engine.log") as engine:
+            conversation = Conversation(engine, store, arguments.settings, opening.target, opening.draft)
+            conversation.change(drafter=opening.drafter)
+            yield conversation, (*arguments.notices, *opening.notices, *told)
+    finally:
+        await store.close()
+
+
+async def _chat_plainly(arguments: ChatArguments, paths: Paths, opening: Opening) -> None:
+    """Talk line by line."""
+    from specchat.app.plain import PlainChat
+
+    async with _conversing(arguments, paths, opening) as (conversation, notices):
+        await PlainChat(conversation, paths.data).run(notices, opening.hint)
+
+
+async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
+    """Run the screen."""
+    from specchat.app.screens.dialogs import Start
+    from specchat.app.tui import SpecchatApp
+
+    async with _conversing(arguments, paths, opening) as (conversation, notices):
+        start = Start(
+            settings_file=paths.settings_file,
+            data=paths.data,
+            environ=os.environ,
+            at_hand=_at_hand(paths),
+            notices=notices,
+            hint=opening.hint,
+        )
+        app = SpecchatApp(conversation, start)
+        await app.run_async()
+    if app.error is not None:
+        return _report(app.error, paths)
+    return app.return_code or 0
+
+
+def _at_hand(paths: Paths) -> list[tuple[Path, str, str]]:
+    """The models that need no looking for."""
+    from specchat.app.demo import is_current, standin_path
+
+    bundled = bundled_model()
+    if bundled is None:
+        return []
+    models = [(bundled, _("the bundled model"), bundled.name)]
+    standin = standin_path(paths.cache)
+    if is_current(standin, bundled):
+        models.append(
+            (standin, _("the stand-in of `specchat demo`"), _("as slow as a model of 1.3 billion parameters"))
+        )
+    return models
+
+
+def _report(error: BaseException, paths: Paths) -> int:
+    """Write an error that nobody foresaw to a file, and say so in a sentence."""
+    file = paths.log / "error.log"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8", errors="replace") as log:
+            log.write(f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}\n")
+            log.writelines(traceback.format_exception(error))
+    except OSError:
+        kind = type(error).__name__
+        complain(_("Something went wrong inside specchat, which is a mistake in it: {kind}.").format(kind=kind))
+        return FAILED
+    complain(
+        _("Something went wrong inside specchat, which is a mistake in it. {path} says what.").format(
+            path=visible(str(file))
+        )
+    )
+    return FAILED

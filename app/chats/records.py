@@ -1,0 +1,70 @@
+"""What is kept of the chats: plain values, and how keeping them fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from specchat.models.decoding.rounds import Round
+from specchat.models.engine.messages import Params
+
+Role = Literal["user", "assistant"]
+State = Literal["whole", "stopped", "cut", "writing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """One conversation. Times are in UTC; `changed` is when its latest message began."""
+
+    id: int
+    title: str
+    """Safe to show as plain text, at most 60 cells wide; may be empty."""
+    created: datetime
+    changed: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One round of a reply, and the bytes of its guesses and then of the target's own token, if there is one."""
+
+    round: Round
+    pieces: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What one side said.
+
+    A reply is `whole`; or `stopped` by the person; or `cut` where the engine failed in it; or still `writing`, which
+    in a reopened chat means that specchat itself was ended in it. A person's message is `whole`, or `cut` where the
+    engine refused to answer it: later prompts go without it.
+    """
+
+    id: int
+    """0 for a reply that could not be saved."""
+    chat_id: int
+    role: Role
+    content: str
+    """Raw: it must be cleaned before it is shown."""
+    state: State = "whole"
+    steps: tuple[Step, ...] = ()
+    """Of a reply: all its rounds, from which its figures and its X-ray come."""
+    stop_reason: str = ""
+    """Of a reply: the engine's `StopReason`, or the failure's code. Of a person's message: the failure's code."""
+
+
+class StoreError(Exception):
+    """The store can't read or write; `specchat.app.words.sentence` has the words.
+
+    Codes: `store_damaged` {path}, `store_newer` {path}, `store_unwritable` {path, reason}, `chat_missing` {}.
+    """
+
+    def __init__(self, code: str, params: Mapping[str, str | int | float] | None = None) -> None:
+        super().__init__(code, params)
+        self.code = code
+        self.params: Params = dict(params or {})
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.params}"

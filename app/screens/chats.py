@@ -1,0 +1,97 @@
+"""The list of earlier chats, to go back to one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from specchat.app.chats.records import Chat
+from specchat.app.screens.dialog import Dialog
+from specchat.app.widgets.line import Line
+from specchat.app.words import _, visible
+
+
+class ChatsScreen(Dialog[int]):
+    """Gives the id of the chat to open, or None. `chats` come in the order in which they are to be shown.
+
+    What is typed narrows the list down to titles that hold it; the arrow keys go through the list meanwhile.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move('cursor_up')", show=False, priority=True),
+        Binding("down", "move('cursor_down')", show=False, priority=True),
+        Binding("pageup", "move('page_up')", show=False, priority=True),
+        Binding("pagedown", "move('page_down')", show=False, priority=True),
+        Binding("enter", "open", _("open"), priority=True),
+    ]
+
+    DEFAULT_CSS = """
+    ChatsScreen OptionList { margin-top: 1; }
+    """
+
+    def __init__(self, chats: Sequence[Chat], current: int | None = None) -> None:
+        super().__init__()
+        self._chats = chats
+        self._current = current
+        self._shown: list[Chat] = []
+
+    def compose(self) -> ComposeResult:
+        """A line to type in and the list below it."""
+        with Vertical(id="box"):
+            yield Static(_("Earlier chats"), id="title")
+            yield Line(_("type to find one"))
+            yield OptionList(markup=False, compact=True)
+            yield Static(id="said", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show them all."""
+        self._list("")
+
+    @on(Input.Changed)
+    def narrow_down(self, event: Input.Changed) -> None:
+        """Show the chats whose titles hold what is typed."""
+        self._list(event.value)
+
+    @on(OptionList.OptionSelected)
+    def open_clicked(self, event: OptionList.OptionSelected) -> None:
+        """Open the chat that was clicked."""
+        self.dismiss(self._shown[event.option_index].id)
+
+    def action_open(self) -> None:
+        """Open the chat under the cursor."""
+        self.query_one(OptionList).action_select()
+
+    def action_move(self, step: str) -> None:
+        """Move the list's cursor, wherever the keys go."""
+        getattr(self.query_one(OptionList), f"action_{step}")()
+
+    def _list(self, typed: str) -> None:
+        words = typed.casefold().split()
+        self._shown = [chat for chat in self._chats if all(word in chat.title.casefold() for word in words)]
+        chats = self.query_one(OptionList)
+        chats.set_options(Option(self._row(chat)) for chat in self._shown)
+        chats.action_first()
+        if not self._chats:
+            self.say(_("There are no earlier chats yet."))
+        else:
+            self.say("" if self._shown else _("No chat's title holds that."))
+
+    def _row(self, chat: Chat) -> Content:
+        title = visible(chat.title) or _("without a title")
+        mark = "▸" if chat.id == self._current else " "
+        return Content.assemble((f"{mark} {when(chat.changed)}  ", "dim"), Content(title))
+
+
+def when(moment: datetime) -> str:
+    """A date and a time of day where this machine is, always as wide."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"

@@ -1,0 +1,92 @@
+"""The dialogs over the chat: each opens, and carries out what was chosen. Their modules are loaded when needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from textual.app import App
+
+from specchat.app.conversation import Conversation
+from specchat.app.last_pair import PairChoice, remember
+from specchat.app.words import _
+from specchat.settings.schema import Value
+from specchat.settings.values import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What the chat begins with, and where it keeps things."""
+
+    settings_file: Path
+    data: Path
+    typed: Mapping[str, Value] = field(default_factory=dict)
+    """Settings of the command line, by key."""
+    environ: Mapping[str, str] = field(default_factory=dict)
+    at_hand: Sequence[tuple[Path, str, str]] = ()
+    """Models that the dialog for the pair offers, each with its name and a note."""
+    notices: Sequence[str] = ()
+    """Sentences to be shown at once."""
+    hint: str = ""
+    """What an empty chat says to a newcomer."""
+
+
+async def choose_chat(app: App[object], conversation: Conversation) -> bool:
+    """Let a person open an earlier chat; whether one was opened. Raises `StoreError`."""
+    from specchat.app.screens.chats import ChatsScreen
+
+    chats = await conversation.list_chats()
+    current = conversation.chat.id if conversation.chat else None
+    chosen = await app.push_screen_wait(ChatsScreen(chats, current))
+    if chosen is None or chosen == current:
+        return False
+    await conversation.open_chat(chosen)
+    return True
+
+
+async def choose_pair(app: App[object], conversation: Conversation, start: Start) -> bool:
+    """Let a person choose another pair; whether one is wanted now."""
+    from specchat.app.screens.pair import PairScreen
+    from specchat.app.widgets.file_list import Shortcut
+
+    at_hand = [Shortcut(*model) for model in start.at_hand]
+    chosen = await app.push_screen_wait(PairScreen(pair(conversation), at_hand))
+    if chosen is None:
+        return False
+    await conversation.choose(chosen.target, chosen.draft)
+    conversation.change(drafter=chosen.drafter)
+    return True
+
+
+async def change_settings(app: App[object], conversation: Conversation, start: Start) -> Settings | None:
+    """Let a person change the settings; those in force from now on, or None if none was changed."""
+    from specchat.app.screens.settings import SettingsScreen, Sources
+
+    changed = await app.push_screen_wait(SettingsScreen(Sources(start.settings_file, start.environ, start.typed)))
+    if changed is not None:
+        conversation.settings = changed
+    return changed
+
+
+async def ask_for_another_try(app: App[object]) -> bool:
+    """Ask whether the engine may be started again, after it died twice over the same models."""
+    from specchat.app.screens.question import Question
+
+    question = _("The engine has died twice over these models, loaded this way. Start it with them once more?")
+    return await app.push_screen_wait(Question(question, _("Try again"), _("Leave it")))
+
+
+async def remember_pair(conversation: Conversation, start: Start) -> OSError | None:
+    """Keep the pair for the next start. Returns why that can't be done."""
+    try:
+        await asyncio.to_thread(remember, start.data, pair(conversation))
+    except OSError as error:
+        return error
+    return None
+
+
+def pair(conversation: Conversation) -> PairChoice:
+    """The pair that is wanted now."""
+    return PairChoice(conversation.target, conversation.draft, conversation.drafter)

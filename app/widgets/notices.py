@@ -1,0 +1,65 @@
+"""Sentences above the prompt: what a person must hear of stays until it is taken away."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from specchat.app.widgets.look import LABEL
+from specchat.app.words import _, plural
+
+PASSING_SECONDS = 4.0
+MOST_SHOWN = 3
+
+
+class Notices(Static):
+    """The latest of the sentences that stay, and below them one that passes."""
+
+    DEFAULT_CSS = """
+    Notices { height: auto; max-height: 12; padding: 0 2; color: $text-warning; overflow-y: auto; }
+    Notices.-empty { display: none; }
+    """
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(markup=False, id=id, classes="-empty")
+        self._staying: list[str] = []
+        self._passing = ""
+        self._timer: Timer | None = None
+
+    def say(self, text: str) -> None:
+        """Show `text`, which may have several lines, until it is taken away."""
+        if text not in self._staying:
+            self._staying.append(text)
+        self._paint()
+
+    def mention(self, text: str) -> None:
+        """Show `text` for a moment."""
+        self._passing = text
+        if self._timer:
+            self._timer.stop()
+        self._timer = self.set_timer(PASSING_SECONDS, self._pass)
+        self._paint()
+
+    def dismiss(self) -> bool:
+        """Take everything away; whether there was anything that stays."""
+        had = bool(self._staying)
+        self._staying.clear()
+        self._pass()
+        return had
+
+    def _pass(self) -> None:
+        self._passing = ""
+        self._paint()
+
+    def _paint(self) -> None:
+        shown = self._staying[-MOST_SHOWN:]
+        lines = [Content(f"! {text}") for text in shown]
+        if self._staying:
+            more = len(self._staying) - len(shown)
+            before = plural("{count} more before · ", "{count} more before · ", more).format(count=more) if more else ""
+            lines.append(Content.styled(before + _("Esc takes this away"), LABEL))
+        if self._passing:
+            lines.append(Content.styled(self._passing, LABEL))
+        self.update(Content("\n").join(lines))
+        self.set_class(not lines, "-empty")

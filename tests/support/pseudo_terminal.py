@@ -1,0 +1,148 @@
+"""A program on a pseudo-terminal, as in a terminal's window: what it writes, what it is sent, how it leaves things."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from support.cli import SECONDS, environment
+
+SEQUENCE = re.compile(
+    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
+    rb"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # OSC and other strings
+    rb"|\x1b[ -/]*[0-~]",
+    re.DOTALL,
+)
+"""One escape sequence (ECMA-48, §5.4 and §5.6)."""
+
+
+class Program:
+    """A running program. Whatever becomes of it, it doesn't outlive `with Program(…) as program`.
+
+    All that it writes is read at once, so that it never waits for a reader.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        home: Path,
+        *,
+        size: tuple[int, int] = (120, 40),
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self._terminal, self._inside = pty.openpty()
+        columns, rows = size
+        fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.attributes_before = self.attributes()
+        self.attributes_after: list[object] = []
+        """The terminal's settings once the program has ended."""
+        self._written = bytearray()
+        self._chunks: list[tuple[float, int]] = []
+        self._seen = 0
+        """How much of it `read_until` has gone past."""
+        self._more = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self.process = subprocess.Popen(
+            command,
+            stdin=self._inside,
+            stdout=self._inside,
+            stderr=self._inside,
+            cwd=home,
+            env=_environment(home) | dict(environ or {}),
+            start_new_session=True,
+            preexec_fn=_own_terminal,
+        )
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.end()
+        os.close(self._terminal)
+
+    def attributes(self) -> list[object]:
+        """The terminal's settings: modes, speeds, control characters."""
+        return list(termios.tcgetattr(self._inside))
+
+    def send(self, keys: str) -> None:
+        """Press keys, as the bytes that a terminal sends for them."""
+        os.write(self._terminal, keys.encode())
+
+    def read_until(self, wanted: str, seconds: float = SECONDS) -> None:
+        """Wait until `wanted`, which must be in one line and one style, is painted after what was waited for last."""
+        deadline = time.monotonic() + seconds
+        sought = wanted.encode()
+        with self._more:
+            start = self._seen
+            while (place := self._written.find(sought, start)) < 0:
+                start = max(start, len(self._written) - len(sought) + 1)
+                left = deadline - time.monotonic()
+                came = self._more.wait(left) and self._reader.is_alive()
+                assert came, f"{wanted!r} never came after {text_of(self._written[self._seen :])[-2000:]!r}"
+            self._seen = place + len(sought)
+
+    @property
+    def written(self) -> bytes:
+        """All that it has written so far."""
+        with self._more:
+            return bytes(self._written)
+
+    @property
+    def chunks(self) -> list[tuple[float, int]]:
+        """When its output came (`time.monotonic`), each time with how much there was of it then."""
+        with self._more:
+            return list(self._chunks)
+
+    def end(self) -> int:
+        """Wait until it has ended by itself and all it wrote is read; its exit status."""
+        status = self.process.wait(SECONDS)
+        if self._reader.is_alive():
+            self.attributes_after = self.attributes()
+            os.close(self._inside)  # which ends the reading, as the last one that holds the terminal open
+            self._reader.join(SECONDS)
+        return status
+
+    def _read(self) -> None:
+        while True:
+            try:
+                chunk = os.read(self._terminal, 65536)
+            except OSError:  # how Linux tells that the terminal is closed
+                chunk = b""
+            with self._more:
+                self._written += chunk
+                self._chunks.append((time.monotonic(), len(self._written)))
+                self._more.notify_all()
+            if not chunk:
+                return
+
+
+def text_of(output: bytes | bytearray) -> str:
+    """What a program wrote, without escape sequences: words that were painted together stay together."""
+    return SEQUENCE.sub(b"", output).decode("utf-8", "replace")
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """A terminal's environment, which says nothing of colours or sizes that would be this test runner's own."""
+    others = {"COLUMNS", "LINES", "NO_COLOR", "COLORTERM", "TERM_PROGRAM", "TEXTUAL"}
+    return {name: value for name, value in environment(home).items() if name not in others} | {"TERM": "xterm-256color"}
+
+
+def _own_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
