@@ -19,6 +19,7 @@ from specchat.app import figures
 from specchat.app.arguments import AskArguments
 from specchat.app.display import Cleaner
 from specchat.app.live import on_terminal
+from specchat.app.status import FAILED, USAGE
 from specchat.app.streams import complain, tell
 from specchat.app.words import _, sentence
 from specchat.models.decoding.counters import count
@@ -28,8 +29,6 @@ from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.files.bundled import bundled_model
 from specchat.settings.paths import find_paths
-
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 @dataclass

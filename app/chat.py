@@ -17,14 +17,13 @@ from specchat.app.chats.store import Store
 from specchat.app.conversation import Conversation
 from specchat.app.last_pair import recall
 from specchat.app.sentences import N_
+from specchat.app.status import FAILED, USAGE
 from specchat.app.streams import complain
 from specchat.app.words import _, sentence, visible
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.messages import DrafterName
 from specchat.models.files.bundled import bundled_model
 from specchat.settings.paths import Paths, find_paths
-
-FAILED, USAGE = 1, 2
 
 _HINT = N_(
     "This is the small bundled model, and prompt lookup guesses for it. F5 or ctrl+o picks a real pair of models; "

@@ -10,14 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from specchat.app import arguments, options, streams
+from specchat.app.status import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE
 from specchat.app.words import sentence
 from specchat.settings.paths import find_paths
-
-FAILED = 1
-USAGE = 2
-INTERRUPTED = 130
-PIPE_CLOSED = 141
-"""What a shell reports for a program that SIGPIPE ended."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

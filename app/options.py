@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from specchat.app.words import _
 from specchat.settings.schema import Setting, Value
@@ -80,6 +80,9 @@ class Parser(argparse.ArgumentParser):
         raise UsageError("usage", {"reason": message})
 
 
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
 def build_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
@@ -90,6 +93,14 @@ def build_parser() -> Parser:
     )
     parser.add_argument("--version", action="store_true", help=_("Show the version."))
     commands = parser.add_subparsers(dest="command", title=_("commands"), metavar="COMMAND")
+    _add_chat(commands)
+    _add_demo(commands)
+    _add_ask(commands)
+    _add_doctor(commands)
+    return parser
+
+
+def _add_chat(commands: Commands) -> None:
     chat = commands.add_parser(
         "chat",
         usage="specchat [chat] [OPTION …]",
@@ -98,6 +109,9 @@ def build_parser() -> Parser:
     )
     _add_models(chat, _("The GGUF that writes; without it, the last one, or the bundled one."))
     _add_chat_options(chat)
+
+
+def _add_demo(commands: Commands) -> None:
     demo = commands.add_parser(
         "demo",
         usage="specchat demo [OPTION …]",
@@ -105,6 +119,9 @@ def build_parser() -> Parser:
         description=_("Make a stand-in for a big model out of the bundled one, once, and chat with the two as a pair."),
     )
     _add_chat_options(demo)
+
+
+def _add_ask(commands: Commands) -> None:
     ask = commands.add_parser(
         "ask",
         usage='specchat ask [OPTION …] ["PROMPT"]',
@@ -112,6 +129,9 @@ def build_parser() -> Parser:
         description=_("Write one reply to standard output; figures about it go to standard error."),
     )
     _add_ask_options(ask)
+
+
+def _add_doctor(commands: Commands) -> None:
     doctor = commands.add_parser(
         "doctor",
         usage="specchat doctor [--json]",
@@ -119,7 +139,6 @@ def build_parser() -> Parser:
         description=_("Show versions, devices, folders, and whether a GPU lies idle."),
     )
     doctor.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
-    return parser
 
 
 def _add_models(command: argparse.ArgumentParser, about_target: str) -> None:
