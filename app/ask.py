@@ -229,7 +229,8 @@ class Ask:
     def _as_json(self, reply: Reply) -> dict[str, object]:
         speculation = self._arguments.settings.speculation
         model = reply.loaded.draft.path if reply.loaded.draft else None
-        draft = "lookup" if self._drafter == "lookup" else model
+        looks_up = self._drafter == "lookup" and reply.loaded.target.can_roll_back
+        draft = "lookup" if looks_up else model
         return {
             "text": reply.text,
             "stop_reason": reply.stop_reason,

@@ -37,7 +37,7 @@ _PLAIN_HINT = N_(
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The pair that a chat begins with, and what is to be said of it."""
+    """The pair that a chat begins with (absolute paths), and what is to be said of it."""
 
     target: Path
     draft: Path | None = None
@@ -76,7 +76,7 @@ def run_demo(arguments: ChatArguments) -> int:
 def _opening(arguments: ChatArguments, paths: Paths) -> Opening | None:
     """What was asked for; else the pair of last time; else the bundled model, if it is there."""
     if arguments.target is not None:
-        return _with_draft(Opening(arguments.target), arguments.draft)
+        return _with_draft(Opening(arguments.target.absolute()), arguments.draft)
     recalled = recall(paths.data)
     notices = (sentence(recalled.code, recalled.params),) if recalled.code else ()
     if recalled.pair is not None:
@@ -95,7 +95,7 @@ def _with_draft(opening: Opening, draft: str | None) -> Opening:
     if draft in ("lookup", "none"):
         drafter: DrafterName = "lookup" if draft == "lookup" else "none"
         return Opening(opening.target, None, drafter, opening.hint, opening.notices)
-    return Opening(opening.target, Path(draft), "model", opening.hint, opening.notices)
+    return Opening(opening.target, Path(draft).absolute(), "model", opening.hint, opening.notices)
 
 
 def _run(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
@@ -154,6 +154,7 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
         start = Start(
             settings_file=paths.settings_file,
             data=paths.data,
+            typed=arguments.typed,
             environ=os.environ,
             at_hand=_at_hand(paths),
             notices=notices,

@@ -27,11 +27,12 @@ from specchat.app.widgets.counter import Counter
 from specchat.app.widgets.counting import Counting
 from specchat.app.widgets.notices import Notices
 from specchat.app.widgets.panel import Repaints
+from specchat.app.widgets.queued import Queued
 from specchat.app.widgets.reply import MessageView
 from specchat.app.widgets.strip import Strip
 from specchat.app.widgets.title import TitleRow, pair_line, places
 from specchat.app.widgets.transcript import Transcript
-from specchat.app.words import _, plural, sentence, visible
+from specchat.app.words import _, sentence, visible
 from specchat.models.engine import messages
 from specchat.settings.values import Look
 
@@ -65,7 +66,7 @@ class ChatScreen(Screen[None]):
         """Where the models are."""
         self._title, self._counter, self._strip = TitleRow(), Counter(), Strip()
         self._transcript = Transcript(start.hint)
-        self._queued = Static(id="queued", markup=False)
+        self._queued = Queued()
         self._notices = Notices()
         self._composer = Composer(_("Ask something"))
         self._repaints = Repaints(self._paint, time.monotonic, self.set_timer)
@@ -293,17 +294,6 @@ class ChatScreen(Screen[None]):
         state = self._counting.state
         self._counter.show(state)
         self._strip.show(state)
-        self._show_queue()
+        self._queued.show(self._turns.queue)
+        self._composer.can_take_back = bool(self._turns.queue)
         self.set_class(self._turns.doing != "nothing", "-busy")
-
-    def _show_queue(self) -> None:
-        queue = self._turns.queue
-        self._queued.display = bool(queue)
-        self._composer.can_take_back = bool(queue)
-        if queue:
-            first = " ".join(clean(queue[0]).split())
-            more = plural(" (and {count} more)", " (and {count} more)", len(queue) - 1).format(count=len(queue) - 1)
-            after = more if len(queue) > 1 else ""
-            self._queued.update(
-                _("waiting for its turn: {first}{after} · ↑ takes it back").format(first=first, after=after)
-            )

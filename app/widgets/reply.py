@@ -29,7 +29,7 @@ class MessageView(Vertical):
         padding: 0 1;
         border-left: blank;
 
-        & > .foot { color: $foreground-muted; height: auto; }
+        & > .foot { color: $foreground-muted; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
         & > .foot.-empty { display: none; }
     }
     """
@@ -104,11 +104,9 @@ class ReplyView(MessageView):
 
 
 def foot(message: Message) -> str:
-    """The line under a finished reply: its figures, and why it ended where that isn't by itself."""
-    parts = [reply_line(count(step.round for step in message.steps))] if message.steps else []
-    if ending := _ending(message):
-        parts.append(ending)
-    return " · ".join(parts)
+    """The line under a finished reply: why it ended, where that isn't by itself, and its figures."""
+    figures = reply_line(count(step.round for step in message.steps)) if message.steps else ""
+    return "\n".join(filter(None, [_ending(message), figures]))
 
 
 def _ending(message: Message) -> str:

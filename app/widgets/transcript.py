@@ -31,6 +31,7 @@ class Transcript(VerticalScroll, can_focus=True):
         height: 1fr;
         padding: 0 1 0 0;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
 
         & > MessageView { margin-bottom: 1; }
         & > .earlier, & > .welcome { color: $foreground-muted; margin: 0 2 1 2; }

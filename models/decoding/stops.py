@@ -39,10 +39,11 @@ class StopFinder:
         """Take in a round whose written tokens are `pieces`; return the rounds that are certain now."""
         self._held.append(_Held(round, list(pieces)))
         text = self._text()
-        starts = [at for at in (text.find(stop) for stop in self._stops) if at >= 0]
-        if starts:
+        found = [(at + len(stop), at) for stop in self._stops if (at := text.find(stop)) >= 0]
+        if found:
             self.found = True
-            return self._cut(min(starts))
+            _end, start = min(found)  # the first to be complete, so that the text doesn't depend on the rounds' length
+            return self._cut(start)
         return self._release(len(text) - self._undecided(text))
 
     def flush(self) -> list[Step]:

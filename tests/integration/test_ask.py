@@ -21,7 +21,7 @@ from support.cli import Outcome, all_of, rest, run, started
 from support.fake_engine import TEXT, Scenario, fake_engine
 from support.screen import Screen
 from support.specchat_with_engine import specchat_with
-from support.tiny_gguf import write_tiny_llama
+from support.tiny_gguf import write_tiny_llama, write_tiny_recurrent
 
 NAMES = {
     "text",
@@ -163,6 +163,14 @@ def test_without_speculation_no_draft_is_loaded(home: Path) -> None:
     assert (told["draft"], told["gamma"], told["drafted"], told["draft_runs"]) == (None, 0, 0, 0)
     assert (told["alpha"], told["acceptance_rate"], told["c"]) == (None, None, None)
     assert told["target_passes"] == told["tokens"] == 40
+
+
+def test_the_json_names_no_draft_where_none_can_guess(home: Path) -> None:
+    write_tiny_recurrent(home / "mamba.gguf")
+    outcome = run(home, *LETTERS, "--target", "mamba.gguf", "--draft", "lookup", "--json")
+    assert (outcome.status, "can't take back tokens" in outcome.stderr) == (0, True)
+    told = json.loads(outcome.stdout)
+    assert (told["draft"], told["gamma"], told["drafted"]) == (None, 0, 0)
 
 
 def test_a_seed_repeats_a_reply_also_one_that_was_drawn(home: Path) -> None:

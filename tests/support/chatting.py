@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from specchat.app.widgets.notices import Notices
 from specchat.app.widgets.reply import MessageView, ReplyView
 from specchat.app.widgets.transcript import Transcript
 from specchat.models.engine.client import EngineClient
+from specchat.models.engine.errors import EngineFailure
 from specchat.settings.values import Reply, Settings
 from support.fake_engine import Scenario, fake_engine
 
@@ -123,6 +124,8 @@ async def chatting(
             app = SpecchatApp(conversation, start or Start(home / "settings.toml", home / "data"))
             async with app.run_test(size=size) as pilot:
                 yield Chatting(app, pilot, conversation)
+                with suppress(EngineFailure):  # a test that is quicker than the engine must not cut its start off
+                    await engine.start()
     finally:
         await store.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, closing
@@ -123,6 +124,7 @@ async def until_written(events: AsyncIterator[Event]) -> Written:
 
 
 def written_by(message: Message) -> str:
-    """The text that a reply's steps tell of, without a character that isn't whole yet."""
+    """The text that a reply's steps tell of. Half a character at its end shows only where the engine ended it."""
     kept = (piece for step in message.steps for piece in (*step.pieces[: step.round.accepted], step.pieces[-1]))
-    return b"".join(kept).decode("utf-8", "ignore")
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return decoder.decode(b"".join(kept), final=message.state in ("whole", "stopped"))

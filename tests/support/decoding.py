@@ -10,7 +10,7 @@ import numpy as np
 from specchat.models.decoding.cost import PlainCosts
 from specchat.models.decoding.drafters import Drafter, LookupDrafter, ModelDrafter
 from specchat.models.decoding.loop import Ending, Plan, SpeculativeDecoder
-from specchat.models.decoding.model import Model
+from specchat.models.decoding.model import Model, Progress
 from specchat.models.decoding.prefill import read_prompt
 from specchat.models.decoding.rounds import Round
 from specchat.models.decoding.sampling import SamplingChain
@@ -35,6 +35,7 @@ class Run:
     piece: Callable[[int], bytes] = lambda token: bytes([97 + token])
     cancelled: Callable[[], bool] = lambda: False
     costs: PlainCosts = field(default_factory=PlainCosts)
+    draft_progress: Progress | None = None
 
 
 @dataclass
@@ -56,7 +57,7 @@ def reply(run: Run) -> Outcome:
     elif isinstance(run.draft, str):
         drafter = LookupDrafter()
     else:
-        drafter = ModelDrafter(run.draft, chain, drafting, run.target.n_vocab)
+        drafter = ModelDrafter(run.draft, chain, drafting, run.target.n_vocab, run.draft_progress)
         drafter.catch_up(run.prompt)
     numbers = iter(range(10**6))
 

@@ -5,27 +5,19 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
 import termios
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from support.cli import SECONDS, environment
-
-SEQUENCE = re.compile(
-    rb"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI
-    rb"|\x1b[\]PX^_].*?(?:\x07|\x1b\\)"  # OSC and other strings
-    rb"|\x1b[ -/]*[0-~]",
-    re.DOTALL,
-)
-"""One escape sequence (ECMA-48, §5.4 and §5.6)."""
+from support.window import SEQUENCE, Window
 
 
 class Program:
@@ -49,9 +41,11 @@ class Program:
         self.attributes_after: list[object] = []
         """The terminal's settings once the program has ended."""
         self._written = bytearray()
-        self._chunks: list[tuple[float, int]] = []
         self._seen = 0
         """How much of it `read_until` has gone past."""
+        self._window = Window(columns, rows)
+        self._painted = 0
+        """How much of it is in the window."""
         self._more = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self.process = subprocess.Popen(
@@ -84,18 +78,31 @@ class Program:
         """Press keys, as the bytes that a terminal sends for them."""
         os.write(self._terminal, keys.encode())
 
-    def read_until(self, wanted: str, seconds: float = SECONDS) -> None:
-        """Wait until `wanted`, which must be in one line and one style, is painted after what was waited for last."""
-        deadline = time.monotonic() + seconds
+    def read_until(self, wanted: str) -> None:
+        """Wait until the program writes `wanted`, as it is, after what was waited for last."""
         sought = wanted.encode()
+        deadline = time.monotonic() + SECONDS
         with self._more:
             start = self._seen
             while (place := self._written.find(sought, start)) < 0:
                 start = max(start, len(self._written) - len(sought) + 1)
-                left = deadline - time.monotonic()
-                came = self._more.wait(left) and self._reader.is_alive()
-                assert came, f"{wanted!r} never came after {text_of(self._written[self._seen :])[-2000:]!r}"
+                self._wait(deadline, f"{wanted!r} never came after {self._written[self._seen :][-2000:]!r}")
             self._seen = place + len(sought)
+
+    def wait_until(self, holds: Callable[[str], object]) -> None:
+        """Wait until something holds for the text of the whole window, for a program that paints that."""
+        deadline = time.monotonic() + SECONDS
+        with self._more:
+            while True:
+                self._window.feed(bytes(self._written[self._painted :]))
+                self._painted = len(self._written)
+                if holds(self._window.text):
+                    return
+                self._wait(deadline, f"it never came to this:\n{self._window.text}")
+
+    def shows(self, *wanted: str) -> None:
+        """Wait until all of these are in the window."""
+        self.wait_until(lambda text: all(words in text for words in wanted))
 
     @property
     def written(self) -> bytes:
@@ -104,10 +111,13 @@ class Program:
             return bytes(self._written)
 
     @property
-    def chunks(self) -> list[tuple[float, int]]:
-        """When its output came (`time.monotonic`), each time with how much there was of it then."""
-        with self._more:
-            return list(self._chunks)
+    def window(self) -> str:
+        """The text of the window, as it was when something was last waited for."""
+        return self._window.text
+
+    def _wait(self, deadline: float, problem: str) -> None:
+        left = deadline - time.monotonic()
+        assert self._reader.is_alive() and self._more.wait(left), problem
 
     def end(self) -> int:
         """Wait until it has ended by itself and all it wrote is read; its exit status."""
@@ -126,15 +136,14 @@ class Program:
                 chunk = b""
             with self._more:
                 self._written += chunk
-                self._chunks.append((time.monotonic(), len(self._written)))
                 self._more.notify_all()
             if not chunk:
                 return
 
 
 def text_of(output: bytes | bytearray) -> str:
-    """What a program wrote, without escape sequences: words that were painted together stay together."""
-    return SEQUENCE.sub(b"", output).decode("utf-8", "replace")
+    """What a program wrote, without escape sequences."""
+    return SEQUENCE.sub("", output.decode("utf-8", "replace"))
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -217,17 +217,6 @@ def test_a_bad_settings_file_is_reported(
 # ------------------------------------------------------------------ the bundled model
 
 
-class _Listed:
-    """A file of a package, as importlib.metadata lists it."""
-
-    def __init__(self, path: Path) -> None:
-        self.suffix = path.suffix
-        self._path = path
-
-    def locate(self) -> Path:
-        return self._path
-
-
 def test_the_bundled_model_is_the_packages_gguf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files(tmp_path, {"plugin_with_model/__init__.py": "raise ImportError", "plugin_with_model/model.gguf": "GGUF"})
     monkeypatch.syspath_prepend(tmp_path)

@@ -13,6 +13,7 @@ from support.fake_models import FakeModel, random_logits, scripted_logits
 
 GREEDY = Sampling(temperature=0)
 HOT = Sampling(temperature=1, top_k=0, top_p=1, min_p=0)
+PENALISED = replace(HOT, repeat_penalty=1.5, presence_penalty=2, frequency_penalty=0.5, penalty_window=4)
 PROMPT = [1, 2, 3, 1, 2]
 V = 6
 
@@ -58,7 +59,7 @@ def test_greedy_text_is_plain_decodings(gamma: int, draft: str) -> None:
         assert count(outcome.rounds).alpha in (None, pytest.approx(1))
 
 
-@pytest.mark.parametrize("sampling", [GREEDY, HOT])
+@pytest.mark.parametrize("sampling", [GREEDY, HOT, PENALISED], ids=["greedy", "hot", "penalised"])
 def test_the_target_as_its_own_draft_is_always_accepted(sampling: Sampling) -> None:
     outcome = reply(Run(model(), PROMPT, model(), 4, sampling=sampling, most_tokens=50))
     counters = count(outcome.rounds)
@@ -223,10 +224,12 @@ def test_a_stop_string_inside_one_token_keeps_the_text_before_it() -> None:
     assert sum(round.tokens for round in outcome.rounds) == 2
 
 
-def test_the_first_of_several_stop_strings_counts() -> None:
+@pytest.mark.parametrize("gamma", [0, 3])
+@pytest.mark.parametrize("stops", [[b"k", b"jk", b"ij"], [b"hijk", b"ij"], [b"ij", b"hij"]])
+def test_the_first_stop_string_to_be_complete_counts_and_of_several_the_longest(gamma: int, stops: list[bytes]) -> None:
     whole = [*PROMPT, 7, 8, 9, 10]
-    run = Run(scripted(whole), PROMPT, None, sampling=GREEDY, stops=[b"k", b"ij"])
-    assert reply(run).data == b"h"
+    run = Run(scripted(whole), PROMPT, scripted(whole), gamma, sampling=GREEDY, stops=stops)
+    assert reply(run).data == (b"" if b"hij" in stops else b"h")
 
 
 def test_rounds_wait_only_while_a_stop_string_may_be_beginning() -> None:

@@ -65,6 +65,14 @@ def test_temperature_zero_takes_the_likeliest_and_the_first_of_equals() -> None:
     assert dense(law, 4).tolist() == [0, 1, 0, 0]
 
 
+@pytest.mark.parametrize("temperature", [1e-320, 1e-7])
+@pytest.mark.parametrize("settings", [PLAIN, {"top_k": 2}, {"top_p": 0.5}, {"min_p": 0.05}])
+def test_a_temperature_of_almost_nothing_is_greedy(temperature: float, settings: dict[str, float]) -> None:
+    sampling = Sampling(**(PLAIN | settings | {"temperature": temperature}))  # type: ignore[arg-type]
+    law = SamplingChain(sampling).distribution(np.array([-40, 90, 90.00001, 50], dtype=np.float32), [])
+    assert dense(law, 4).tolist() == [0, 0, 1, 0]
+
+
 def test_penalties_by_hand() -> None:
     sampling = Sampling(temperature=1, repeat_penalty=2, presence_penalty=0.5, frequency_penalty=0.25, **PLAIN)  # type: ignore[arg-type]
     logits = np.array([2.0, -1.0, 0.5, 1.0], dtype=np.float32)

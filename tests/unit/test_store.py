@@ -179,6 +179,12 @@ async def test_no_field_makes_a_message_unreadable(store: Store, path: Path, col
         assert answered == reply(*STEPS, id=id)
 
 
+async def test_text_that_is_no_utf8_is_replaced(store: Store, path: Path) -> None:
+    chat, _ = await store.start_chat("Primes", "Is 7 prime?")
+    ask(path, "UPDATE messages SET content = CAST(x'FF41' AS TEXT)")
+    assert [message.content for message in (await store.read_chat(chat.id))[1]] == ["\ufffdA"]
+
+
 UNREADABLE = [None, 7, "text", b"", b"\x00" * 40, zlib.compress(b"[{}]"), zlib.compress(b"nothing")]
 
 
@@ -291,11 +297,14 @@ async def test_a_folder_in_the_files_place_is_told_of(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everything is writable for root")
-async def test_a_file_that_takes_no_writes_is_told_of(path: Path) -> None:
+@pytest.mark.parametrize(("what", "mode"), [("chats.db", 0o400), (".", 0o500)], ids=["file", "folder"])
+async def test_what_takes_no_writes_is_told_of(path: Path, what: str, mode: int) -> None:
     await kept_file(path)
-    path.chmod(0o400)
-    problem = await store_goes_on_without(path)
-    assert (problem.code, problem.params["reason"]) == ("store_unwritable", "attempt to write a readonly database")
+    (path.parent / what).chmod(mode)
+    try:
+        assert (await store_goes_on_without(path)).code == "store_unwritable"
+    finally:
+        path.parent.chmod(0o700)
 
 
 # -------------------------------------------------------------------- several at once
