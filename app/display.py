@@ -5,8 +5,8 @@ from __future__ import annotations
 _STRINGS = frozenset("]PX^_")
 """After ESC: the beginnings of OSC, DCS, SOS, PM and APC, which run up to a terminator."""
 _C1_STRINGS = frozenset("\x9d\x90\x98\x9e\x9f")
-_HIDDEN = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
-"""Bidi embeddings, overrides and isolates, with which a text can show itself in another order."""
+_HIDDEN = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]))
+"""Bidi embeddings, overrides and isolates, with which a text can show itself in another order; half characters."""
 
 _TEXT, _ESCAPE, _CSI, _STRING, _STRING_ESCAPE = range(5)
 

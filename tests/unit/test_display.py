@@ -19,6 +19,7 @@ CASES = [
     ("a\x1b[3\x1b[1mb", "ab"),
     ("a\rb\x08c\x7fd\x00e\x85f", "abcdef"),
     ("a\u202eb\u2066c\u2069d", "abcd"),
+    ("a\ud800b", "ab"),
     ("a\x1b]never ended\nnext line", "a\nnext line"),
     ("ends in \x1b", "ends in "),
     ("[/INST] [@click=app.quit]x[/]", "[/INST] [@click=app.quit]x[/]"),
