@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from typing import ClassVar
@@ -48,6 +49,8 @@ LIGHT = Theme(
     dark=False,
 )
 _THEMES = {"dark": DARK.name, "light": LIGHT.name, "terminal": "ansi-dark"}
+_FEW_COLOURS = {"dark": "ansi-dark", "light": "ansi-light", "terminal": "ansi-dark"}
+"""Where there are 16 colours or none, the terminal's own are better than the nearest to ours."""
 
 TERMINATED = 143
 """What a shell reports for a program that SIGTERM ended."""
@@ -63,7 +66,8 @@ class SpecchatApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", _(BY_NAME["app.quit"].footer), priority=True)]
 
     def __init__(self, conversation: Conversation, start: Start) -> None:
-        super().__init__()
+        # With NO_COLOR set, Textual takes colours away wholly only if it is told now that they are the terminal's.
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.error: BaseException | None = None
         self._conversation = conversation
         self._start = start
@@ -90,10 +94,14 @@ class SpecchatApp(App[None]):
 
     def action_theme(self) -> None:
         """Change between light and dark."""
-        self.theme = DARK.name if not self.current_theme.dark else LIGHT.name
+        self.theme = self._themes["light" if self.current_theme.dark else "dark"]
+
+    @property
+    def _themes(self) -> dict[str, str]:
+        return _FEW_COLOURS if self.no_color or self.console.color_system in (None, "standard") else _THEMES
 
     def _show_look(self, look: Look) -> None:
-        self.theme = _THEMES[look.theme]
+        self.theme = self._themes[look.theme]
         self.animation_level = "none" if look.reduced_motion else constants.TEXTUAL_ANIMATIONS
 
     def _fatal_error(self) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from textual.color import Color
 from textual.command import CommandPalette
 from textual.events import Paste
 
@@ -520,7 +521,13 @@ async def test_without_colours_what_is_on_is_still_there(tmp_path: Path, monkeyp
     async with chatting(tmp_path) as chat:
         await chat.ask("hello")
         assert "DRAFT on" in chat.text
-        assert chat.app.no_color
+        chat.chat.post_message(chat.chat.LookChanged(chat.chat, Look(theme="light")))
+        await chat.pilot.pause()
+        strips = chat.app.screen._compositor.render_strips()
+        for line_filter in chat.app.get_line_filters():
+            strips = [strip.apply_filter(line_filter, Color(0, 0, 0)) for strip in strips]
+        styles = [segment.style for strip in strips for segment in strip if segment.style]
+        assert {colour.name for style in styles for colour in (style.color, style.bgcolor) if colour} == {"default"}
 
 
 async def test_the_title_gives_way_to_long_names(tmp_path: Path) -> None:

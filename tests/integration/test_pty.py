@@ -61,6 +61,12 @@ def replying(program: Program) -> None:
     program.shows("A prime number")
 
 
+def leave_xray(program: Program) -> None:
+    """Go back from the X-ray to the chat."""
+    program.send(ESC)
+    program.wait_until(lambda text: IN_XRAY not in text)
+
+
 def check_restored(program: Program, engine: psutil.Process) -> None:
     """The terminal is as it was before, and nothing is left running."""
     assert program.attributes_after == program.attributes_before
@@ -97,8 +103,7 @@ def test_a_visit(tmp_path: Path, size: tuple[int, int]) -> None:
         program.shows("A prime number has exactly two divisors", "15 of 30 accepted")
         program.send(F3)
         program.shows(IN_XRAY)
-        program.send(ESC)
-        program.shows("A prime number has exactly two divisors")
+        leave_xray(program)
         program.send(CTRL_Q)
         assert program.end() == 0
         check_restored(program, engine)
@@ -167,11 +172,10 @@ def test_a_killed_engine_is_told_of_and_the_chat_goes_on(tmp_path: Path) -> None
 
 def test_nothing_that_a_model_or_a_file_says_is_obeyed_by_the_terminal(tmp_path: Path) -> None:
     harmless = commands_of(visit(tmp_path / "harmless", "target.gguf", TEXT))
-    output = visit(tmp_path / "hostile", "x\x1b]0;stolen\x07\x1b[777;777H.gguf", HOSTILE)
+    output = visit(tmp_path / "hostile", "x\x1b]0;taken\x07\x1b[777;777H.gguf", HOSTILE)
     assert commands_of(output) <= harmless
+    assert output.count(b"\x1b[?1049l") == 1
     text = text_of(output)
-    assert "stolen" not in text
-    assert b"c3RvbGVu" not in output
     assert not {char for char in text if char in "\x1b\u202e\u202c" or "\x7f" <= char < "\xa0"}
     assert "[/INST] [@click=app.quit]link[/]" in text
 
@@ -186,8 +190,7 @@ def visit(home: Path, target: str, said: str) -> bytes:
         program.shows("accepted · ")
         program.send(F3)
         program.shows(IN_XRAY)
-        program.send(ESC)
-        program.shows("Ask something")
+        leave_xray(program)
         program.send(CTRL_L)
         program.shows("Earlier chats")
         program.send(CTRL_Q)

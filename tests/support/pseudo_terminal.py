@@ -33,7 +33,9 @@ class Program:
         *,
         size: tuple[int, int] = (120, 40),
         environ: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
     ) -> None:
+        """`seconds` is the longest that anything is waited for."""
         self._terminal, self._inside = pty.openpty()
         columns, rows = size
         fcntl.ioctl(self._inside, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -41,6 +43,7 @@ class Program:
         self.attributes_after: list[object] = []
         """The terminal's settings once the program has ended."""
         self._written = bytearray()
+        self._seconds = seconds
         self._seen = 0
         """How much of it `read_until` has gone past."""
         self._window = Window(columns, rows)
@@ -81,7 +84,7 @@ class Program:
     def read_until(self, wanted: str) -> None:
         """Wait until the program writes `wanted`, as it is, after what was waited for last."""
         sought = wanted.encode()
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + self._seconds
         with self._more:
             start = self._seen
             while (place := self._written.find(sought, start)) < 0:
@@ -91,7 +94,7 @@ class Program:
 
     def wait_until(self, holds: Callable[[str], object]) -> None:
         """Wait until something holds for the text of the whole window, for a program that paints that."""
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + self._seconds
         with self._more:
             while True:
                 self._window.feed(bytes(self._written[self._painted :]))
@@ -109,6 +112,11 @@ class Program:
         """All that it has written so far."""
         with self._more:
             return bytes(self._written)
+
+    def has_written(self, sought: str) -> bool:
+        """Whether it has ever written this, as it is."""
+        with self._more:
+            return sought.encode() in self._written
 
     @property
     def window(self) -> str:
