@@ -155,17 +155,7 @@ def test_an_impatient_ctrl_c_ends_it_too(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ other signals
 
 
-ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # by `nohup`, and so by all that it starts
-
-
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        pytest.param(signal.SIGHUP, marks=pytest.mark.skipif(ignored, reason="SIGHUP is ignored here")),
-        signal.SIGKILL,
-    ],
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_signal_takes_the_engine_along_and_leaves_the_rounds(number: int, tmp_path: Path) -> None:
     with endless(tmp_path, "--rounds", "rounds.jsonl") as running:
         running.process.send_signal(number)
