@@ -70,6 +70,8 @@ class Transcript(VerticalScroll, can_focus=True):
         self._selected = None
         async with self.batch():
             await self.remove_children()
+            if not self.is_attached:  # the app was closed meanwhile
+                return
             if not messages:
                 await self.mount(Static(self._welcome, markup=False, classes="welcome"))
             await self.mount_all(_view(message) for message in messages[self._hidden :])
@@ -80,6 +82,8 @@ class Transcript(VerticalScroll, can_focus=True):
     async def add(self, view: MessageView) -> None:
         """Add a message below, and go there."""
         await self.query(".welcome").remove()
+        if not self.is_attached:  # the app was closed meanwhile
+            return
         await self.mount(view)
         await self._prune()
         self.anchor(False)
