@@ -7,7 +7,7 @@ INSTALLED = UV_PROJECT_ENVIRONMENT=.venv-installed uv run --no-editable --reinst
 check:
 	uv run ruff check .
 	uv run ruff format --check .
-	$(INSTALLED) mypy -p specchat
+	$(INSTALLED) mypy -p specchat.app -p specchat.models -p specchat.settings
 	$(INSTALLED) lint-imports
 
 test:
