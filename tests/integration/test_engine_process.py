@@ -39,6 +39,7 @@ from specchat.models.engine.messages import (
 from specchat.models.engine.silence import Patience
 from specchat.settings.values import ModelOptions, Sampling, Speculation
 from support import streaming_parent
+from support.cli import gone
 from support.fake_engine import TEXT, Fault, Scenario, fake_engine
 
 T = TypeVar("T")
@@ -494,19 +495,6 @@ def streaming(log_path: Path) -> Iterator[tuple[subprocess.Popen[str], psutil.Pr
         assert parent.stdout.readline() == "'A prime number has'\n"
         (engine,) = psutil.Process(parent.pid).children()
         yield parent, engine
-
-
-def gone(process: psutil.Process) -> bool:
-    """Whether a process ends in time. One that nobody has reaped yet counts as gone."""
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        try:
-            if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 @posix
