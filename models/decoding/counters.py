@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import truediv
 
 from specchat.models.decoding.rounds import Round
 
@@ -31,6 +32,10 @@ class Counters:
     alpha: float | None
     c: float | None
     tokens_per_second_without: float | None
+    drafted_at: tuple[int, ...] = ()
+    """Rounds with a first guess, with a second one …"""
+    accepted_at: tuple[int, ...] = ()
+    """Rounds that accepted the first guess, the second one …"""
 
     @property
     def unused(self) -> int:
@@ -46,6 +51,11 @@ class Counters:
     def acceptance_rate(self) -> float | None:
         """Accepted ÷ drafted."""
         return _ratio(self.accepted, self.drafted)
+
+    @property
+    def acceptance_by_position(self) -> tuple[float, ...]:
+        """Accepted ÷ drafted of the first guesses, of the second ones …"""
+        return tuple(map(truediv, self.accepted_at, self.drafted_at))
 
     @property
     def tokens_per_pass(self) -> float | None:
@@ -73,6 +83,8 @@ class Tally:
         self._alpha_sum = self._alpha_weight = 0.0
         self._priced_tokens, self._plain_seconds = 0, 0.0
         self._costs: list[float] = []
+        self._drafted_at: list[int] = []
+        self._accepted_at: list[int] = []
 
     def add(self, round: Round) -> None:
         """Take in one more round."""
@@ -89,6 +101,7 @@ class Tally:
         self._sampling += round.seconds_sampling
         self._alpha_sum += round.alpha_sum
         self._alpha_weight += round.alpha_weight
+        self._place(len(round.guesses), round.accepted)
         if round.run_seconds is not None and round.pass_seconds:
             self._costs.append(round.run_seconds / round.pass_seconds)
         if round.plain_seconds is not None:  # what a plain round would have taken for each of its tokens, at its depth
@@ -112,7 +125,18 @@ class Tally:
             alpha=_ratio(self._alpha_sum, self._alpha_weight),
             c=statistics.median(self._costs) if self._costs else None,
             tokens_per_second_without=_ratio(self._priced_tokens, self._plain_seconds),
+            drafted_at=tuple(self._drafted_at),
+            accepted_at=tuple(self._accepted_at),
         )
+
+    def _place(self, drafted: int, accepted: int) -> None:
+        """Count a round's guesses by their positions."""
+        more = [0] * (drafted - len(self._drafted_at))
+        self._drafted_at += more
+        self._accepted_at += more
+        for position in range(drafted):
+            self._drafted_at[position] += 1
+            self._accepted_at[position] += position < accepted
 
 
 def count(rounds: Iterable[Round]) -> Counters:

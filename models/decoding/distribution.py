@@ -29,6 +29,12 @@ class Distribution:
         column = draw_column(self.probabilities, uniform)
         return column if self.ids is None else int(self.ids[column])
 
+    def probability(self, token: int) -> float:
+        """Of the token id `token`, which may be any."""
+        if self.ids is None:
+            return float(self.probabilities[token]) if token < self.probabilities.size else 0.0
+        return float(self.probabilities[self.ids == token].sum())
+
 
 def one_hot(token: int) -> Distribution:
     """The law that always gives `token`."""

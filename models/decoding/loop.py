@@ -1,8 +1,9 @@
 """Speculative decoding (Leviathan et al. 2022, Alg. 1; Chen et al. 2023, Alg. 2), one target pass after another.
 
-A round: the drafter guesses up to γ tokens; the target evaluates the text's last token and all guesses in one
+A round: a drafter guesses up to γ tokens; the target evaluates the text's last token and all guesses in one
 pass; the rule keeps a beginning of the guesses and adds one token of the target's own. γ = 0 is plain decoding,
-exactly one pass a token. The target's memory always holds the text but its last token.
+exactly one pass a token. The target's memory always holds the text but its last token. How many tokens are guessed,
+and by whom, is the pace's choice (`pace`, `auto_pace`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from specchat.models.decoding.cost import PlainCost, PlainCosts
 from specchat.models.decoding.distribution import join
-from specchat.models.decoding.drafters import Drafter, Proposal
+from specchat.models.decoding.drafters import Proposal
 from specchat.models.decoding.model import Cancelled, Logits, Model
-from specchat.models.decoding.rounds import Round, StopReason
+from specchat.models.decoding.pace import Outcome, Pace
+from specchat.models.decoding.round_cost import RoundCosts
+from specchat.models.decoding.rounds import Reason, Round, StopReason
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.stops import Step, StopFinder
 from specchat.models.decoding.verification import Rule, acceptance, verify
@@ -26,11 +28,11 @@ from specchat.models.decoding.verification import Rule, acceptance, verify
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the next round is to speculate. `gamma` 0 or no drafter is plain decoding."""
+    """How the next round is to speculate. Without a pace it decodes plainly, for the `reason` given."""
 
-    gamma: int
-    drafter: Drafter | None
+    pace: Pace | None
     rule: Rule
+    reason: Reason = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,10 @@ class SpeculativeDecoder:
         text: Sequence[int],
         chain: SamplingChain,
         rng: np.random.Generator,
-        pace: Callable[[], Plan],
+        plan: Callable[[], Plan],
         piece: Callable[[int], bytes],
         ending: Ending,
-        costs: PlainCosts,
+        costs: RoundCosts,
     ) -> None:
         self.text = list(text)
         """The prompt's and the reply's tokens."""
@@ -63,7 +65,7 @@ class SpeculativeDecoder:
         self._target = target
         self._chain = chain
         self._rng = rng
-        self._pace = pace
+        self._plan = plan
         self._piece = piece
         self._ending = ending
         self._costs = costs
@@ -102,75 +104,58 @@ class SpeculativeDecoder:
         return None
 
     def _round(self) -> Round:
-        plan = self._pace()
+        plan = self._plan()
         known = len(self.text)
         times = [time.perf_counter()]
         proposal = self._propose(plan)
         times.append(time.perf_counter())
         unread = self.text[len(self._target.tokens) :]  # the last token, unless a rollback forgot more
-        logits = self._target.evaluate([*unread, *proposal.tokens], len(proposal.tokens) + 1)
+        width = len(unread) + len(proposal.tokens)
+        padding = self._padding(width, proposal)
+        logits = self._target.evaluate([*unread, *proposal.tokens], len(proposal.tokens) + 1, padding=padding)
         times.append(time.perf_counter())
         verdict = self._judge(plan.rule, logits, proposal)
         times.append(time.perf_counter())
         accepted, token = self._write(proposal.tokens[: verdict.accepted], verdict.token)
         self._target.roll_back(known + accepted)
-        if proposal.tokens and plan.drafter is not None:
-            plan.drafter.learn(self.text)
-        width = len(unread) + len(proposal.tokens)
-        return self._record(plan, proposal, verdict, (accepted, token), width, times)
-
-    def _record(
-        self,
-        plan: Plan,
-        proposal: Proposal,
-        verdict: _Verdict,
-        written: tuple[int, int | None],
-        width: int,
-        times: Sequence[float],
-    ) -> Round:
-        """The round for the counters; `times` are those before drafting and after drafting, pass and sampling."""
-        draft, verify, sampling = (later - sooner for sooner, later in pairwise(times))
-        cost = self._plain_cost(bool(proposal.tokens), PlainCost(verify, sampling))
-        start, self._round_start = self._round_start, time.perf_counter()
-        return Round(
-            guesses=proposal.tokens,
-            accepted=written[0],
-            token=written[1],
-            speculating=plan.drafter is not None and plan.gamma > 0,
-            drafter=plan.drafter.name if proposal.tokens and plan.drafter is not None else "",
-            width=width,
-            stopped=written[1] is None,
-            draft_runs=proposal.draft_runs,
-            caught_up=proposal.caught_up,
-            run_seconds=proposal.run_seconds,
-            alpha_sum=verdict.alpha_sum,
-            alpha_weight=verdict.alpha_weight,
-            seconds_draft=draft,
-            seconds_verify=verify,
-            seconds_sampling=sampling,
-            seconds=self._round_start - start,
-            plain_seconds=cost.seconds if cost else None,
-            pass_seconds=cost.pass_seconds if cost else None,
-        )
+        self._measure(width + padding, len(proposal.tokens), times)
+        round = self._record(plan, proposal, verdict, _Written(accepted, token, width, padding), times)
+        if plan.pace is not None:
+            written = self.text[known:]
+            chances = verdict.chances[: len(written)]
+            outcome = Outcome(verdict.overlaps, verdict.reached, written, chances, round.seconds)
+            plan.pace.learn(self.text, proposal, outcome)
+        return round
 
     def _propose(self, plan: Plan) -> Proposal:
-        """Guesses, as many as were asked for and have room in the context, the reply and one pass."""
-        most = min(plan.gamma, self._target.n_ctx - len(self.text), self._target.n_batch - 1)
+        """The pace's guesses: as many as have room in the context, the reply and one pass."""
+        if plan.pace is None:
+            return Proposal(reason=plan.reason)
+        if not self._target.can_roll_back:
+            return Proposal(reason="no_rollback")
+        most = min(self._target.n_ctx - len(self.text), self._target.n_batch - 1)
         if self._ending.most_tokens:
             most = min(most, self._prompt_length + self._ending.most_tokens - len(self.text) - 1)
-        if plan.drafter is None or most < 1 or not self._target.can_roll_back:
-            return Proposal()
-        return plan.drafter.propose(self.text, most)
+        return Proposal(reason="room") if most < 1 else plan.pace.propose(self.text, most)
+
+    def _padding(self, width: int, proposal: Proposal) -> int:
+        """How many tokens of no meaning widen the pass, as far as there is room."""
+        room = min(self._target.n_ctx - len(self._target.tokens), self._target.n_batch)
+        return max(min(proposal.width, room) - width, 0)
 
     def _judge(self, rule: Rule, logits: Logits, proposal: Proposal) -> _Verdict:
         """Accept or replace: the target's laws after each guess against the laws the guesses came from."""
         recent = self._chain.recent(self.text)
         laws = [self._chain.distribution(row, recent + list(proposal.tokens[:i])) for i, row in enumerate(logits)]
         if not proposal.tokens:
-            return _Verdict(0, laws[0].draw(self._rng.random()), 0.0, 0.0)
+            token = laws[0].draw(self._rng.random())
+            return _Verdict(0, token, (), (), (laws[0].probability(token),))
         joined = join(laws, proposal.laws, proposal.tokens)
         accepted, column = verify(rule, joined.p, joined.q, joined.draft, self._rng)
-        return _Verdict(accepted, joined.token(column), *acceptance(joined.p, joined.q, joined.draft))
+        token = joined.token(column)
+        written = [*proposal.tokens[:accepted], token]
+        chances = [law.probability(known) for law, known in zip(laws, written, strict=False)]
+        return _Verdict(accepted, token, *acceptance(joined.p, joined.q, joined.draft), chances)
 
     def _write(self, accepted: Sequence[int], token: int) -> tuple[int, int | None]:
         """Append what the round wrote, up to an end-of-generation token, which is not written."""
@@ -183,18 +168,58 @@ class SpeculativeDecoder:
         self.text.append(token)
         return len(accepted), token
 
-    def _plain_cost(self, speculated: bool, cost: PlainCost) -> PlainCost | None:
-        """Learn from a plain round, unless it is the first of several; what plain decoding costs at this depth."""
+    def _measure(self, width: int, guesses: int, times: Sequence[float]) -> None:
+        """Learn what the pass and the sampling took; not from the first of several plain rounds, which is dearer."""
+        _, verify, sampling = (later - sooner for sooner, later in pairwise(times))
+        self._plain_in_a_row = 0 if width > 1 else self._plain_in_a_row + 1
+        if self._plain_in_a_row != 1:
+            self._costs.target.add(width, len(self._target.tokens), verify)
+            self._costs.add_rest(guesses + 1, sampling + time.perf_counter() - times[-1])
+
+    def _record(
+        self, plan: Plan, proposal: Proposal, verdict: _Verdict, written: _Written, times: Sequence[float]
+    ) -> Round:
+        """The round for the counters; `times` are those before drafting and after drafting, pass and sampling."""
+        draft, verify, sampling = (later - sooner for sooner, later in pairwise(times))
         depth = len(self.text)
-        self._plain_in_a_row = 0 if speculated else self._plain_in_a_row + 1
-        if self._plain_in_a_row > 1:
-            self._costs.add(depth, cost)
-        return self._costs.at(depth)
+        cost, draft_costs = self._costs.plain(depth), self._costs.draft
+        start, self._round_start = self._round_start, time.perf_counter()
+        return Round(
+            guesses=proposal.tokens,
+            accepted=written.accepted,
+            token=written.token,
+            speculating=plan.pace is not None,
+            drafter=proposal.drafter if proposal.tokens else "",
+            width=written.width,
+            stopped=written.token is None,
+            draft_runs=proposal.draft_runs,
+            caught_up=proposal.caught_up,
+            run_seconds=draft_costs.seconds(1, depth) if proposal.draft_runs and draft_costs.count(1) else None,
+            alpha_sum=sum(s * alpha for s, alpha in zip(verdict.reached, verdict.overlaps, strict=True)),
+            alpha_weight=sum(verdict.reached),
+            seconds_draft=draft,
+            seconds_verify=verify,
+            seconds_sampling=sampling,
+            seconds=self._round_start - start,
+            plain_seconds=cost.seconds if cost else None,
+            pass_seconds=cost.pass_seconds if cost else None,
+            reason=proposal.reason,
+            padding=written.padding,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
     accepted: int
     token: int
-    alpha_sum: float
-    alpha_weight: float
+    overlaps: Sequence[float]
+    reached: Sequence[float]
+    chances: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    accepted: int
+    token: int | None
+    width: int
+    padding: int

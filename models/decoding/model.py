@@ -46,11 +46,15 @@ class Model(Protocol):
     def can_roll_back(self) -> bool:
         """Whether `roll_back` can forget single tokens. Where it can't, only plain decoding is possible."""
 
-    def evaluate(self, tokens: Sequence[int], rows: int, progress: Progress | None = None) -> Logits:
+    def evaluate(
+        self, tokens: Sequence[int], rows: int, progress: Progress | None = None, *, padding: int = 0
+    ) -> Logits:
         """Evaluate `tokens` (at least one) and return the logits after each of the last `rows` of them.
 
         Shape (rows, n_vocab), 0 ≤ rows ≤ min(len(tokens), n_batch). The array may be a view that the next
-        evaluation overwrites. Raises `Cancelled` where `progress` said so, `ContextFull` without room.
+        evaluation overwrites. `padding` widens the pass by so many tokens of no meaning, which are forgotten at once:
+        the pass must have room for them, and so must the memory. Raises `Cancelled` where `progress` said so,
+        `ContextFull` without room.
         """
 
     def roll_back(self, length: int) -> None:
@@ -63,3 +67,15 @@ class EvaluationFailed(Exception):
 
 class ContextFull(Exception):
     """The tokens don't fit into the model's context."""
+
+
+def reuse_prefix(model: Model, wanted: Sequence[int]) -> int:
+    """Roll `model` back to the longest beginning of `wanted` that it holds, and return its length."""
+    model.roll_back(common_prefix(model.tokens, wanted))
+    return len(model.tokens)
+
+
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens two sequences begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

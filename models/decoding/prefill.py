@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from specchat.models.decoding.cost import PlainCost, PlainCosts
-from specchat.models.decoding.drafters import reuse_prefix
-from specchat.models.decoding.model import Cancelled, Model, Progress
+from specchat.models.decoding.model import Cancelled, Model, Progress, reuse_prefix
+from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.decoding.sampling import SamplingChain
 
 PROBES = 4
@@ -18,7 +17,7 @@ def read_prompt(
     target: Model,
     prompt: Sequence[int],
     chain: SamplingChain,
-    costs: PlainCosts,
+    costs: RoundCosts,
     *,
     measure: bool,
     progress: Progress | None = None,
@@ -30,7 +29,7 @@ def read_prompt(
     text.
     """
     wanted = list(prompt[:-1])
-    measure = measure and len(wanted) >= PROBES and target.can_roll_back and not costs.fresh(len(wanted))
+    measure = measure and len(wanted) >= PROBES and target.can_roll_back and not costs.is_fresh(len(wanted))
     body = wanted[:-PROBES] if measure else wanted
     reused = reuse_prefix(target, body)
     if len(body) > reused:
@@ -38,15 +37,17 @@ def read_prompt(
     for i, token in enumerate(wanted[len(body) :]):
         if progress and not progress(len(body) + i - reused, len(wanted) - reused):
             raise Cancelled
-        cost = _plain_round(target, token, chain, wanted[: len(body) + i + 1])
+        passed, sampled = _plain_round(target, token, chain, wanted[: len(body) + i + 1])
         if i:
-            costs.add(len(wanted), cost)
+            costs.target.add(1, len(wanted), passed)
+            costs.add_rest(1, sampled)
     return reused
 
 
-def _plain_round(target: Model, token: int, chain: SamplingChain, text: Sequence[int]) -> PlainCost:
+def _plain_round(target: Model, token: int, chain: SamplingChain, text: Sequence[int]) -> tuple[float, float]:
+    """Seconds of a pass over `token`, and of sampling after it."""
     begun = time.perf_counter()
     logits = target.evaluate([token], 1)[0]
     passed = time.perf_counter()
     chain.distribution(logits, chain.recent(text)).draw(0.5)
-    return PlainCost(passed - begun, time.perf_counter() - passed)
+    return passed - begun, time.perf_counter() - passed

@@ -8,6 +8,29 @@ from typing import Literal
 StopReason = Literal["end", "stop", "length", "context", "cancelled"]
 """Why a reply ended: an end-of-generation token, a stop string, the token limit, a full context, a person."""
 
+Reason = Literal[
+    "",
+    "off",
+    "no_drafter",
+    "no_rollback",
+    "fixed",
+    "costly",
+    "unsure",
+    "no_match",
+    "most",
+    "room",
+    "plain",
+    "measuring",
+]
+"""Why a round guessed as many tokens as it did, and not more.
+
+Speculation was off; nobody can guess (`no_drafter`), or the target can't forget guesses (`no_rollback`); γ was given
+(`fixed`). Under `auto`: one more guess would have cost more than it brings (`costly`); the draft was not sure enough of
+its next one (`unsure`); the text held no more that was alike (`no_match`); the most guesses a round may hold (`most`);
+the room left in the context or the reply (`room`); guessing doesn't pay now (`plain`); a plain round to measure what
+one costs (`measuring`). Empty in rounds from before there were reasons.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Round:
@@ -33,7 +56,7 @@ class Round:
     caught_up: int
     """Tokens the draft model evaluated to catch up with the text, beyond the one that gives the first guess."""
     run_seconds: float | None
-    """Median of the latest draft runs that evaluated exactly one token; None before any did."""
+    """What a draft run that evaluates exactly one token takes, as measured by now; None before any was."""
     alpha_sum: float
     """Σ s·Σₓmin(p, q) over guessed positions, s = Π min(1, p(x)/q(x)) of the guesses before it."""
     alpha_weight: float
@@ -48,6 +71,10 @@ class Round:
     """What a plain round costs at this depth: V(1) and its sampling; None while unknown."""
     pass_seconds: float | None
     """V(1) at this depth; None while unknown."""
+    reason: Reason = ""
+    """Why it guessed no more than it did."""
+    padding: int = 0
+    """Tokens of no meaning that widened the pass, beyond `width`, where that makes it cheaper."""
 
     @property
     def tokens(self) -> int:

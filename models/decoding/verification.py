@@ -94,14 +94,14 @@ def block_weights(p: Laws, q: Laws, draft: Columns) -> NDArray[np.float64]:
     return weights
 
 
-def acceptance(p: Laws, q: Laws, draft: Columns) -> tuple[float, float]:
-    """Σ s·Σₓmin(p, q) and Σ s over the guessed positions, s = Π min(1, p(x)/q(x)) of the guesses before.
+def acceptance(p: Laws, q: Laws, draft: Columns) -> tuple[list[float], list[float]]:
+    """Σₓ min(p, q) at each guessed position, and s = Π min(1, p(x)/q(x)) of the guesses before it; γ of each.
 
-    Their ratio is the α of Leviathan et al. 2022 (§3.1) without dice, the same under every rule.
+    Σ s·Σₓ min(p, q) ÷ Σ s is the α of Leviathan et al. 2022 (§3.1) without dice, the same under every rule.
     """
     overlaps = np.minimum(p[: len(q)], q).sum(axis=1, dtype=np.float64)
     reached = np.append(1.0, np.cumprod(np.minimum(1.0, ratios(p, q, draft))))[: len(q)]
-    return float(reached @ overlaps), float(reached.sum())
+    return overlaps.tolist(), reached.tolist()
 
 
 def _residual(p: Laws, q: Laws, accepted: int, weight: float) -> Laws:

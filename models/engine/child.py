@@ -38,7 +38,7 @@ class Log:
         try:
             self.file = self._open(path)
         except OSError as error:
-            self.problem = str(error)
+            self.problem = error.strerror or str(error)
             self.file = tempfile.TemporaryFile()  # noqa: SIM115 - a child process writes to it
         self._start = self.file.seek(0, os.SEEK_END)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from specchat.models.decoding.cost import CostTable
 from specchat.models.engine.connection import Connection
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import (
@@ -21,6 +22,7 @@ from specchat.models.engine.messages import (
     Generate,
     Load,
     Loaded,
+    Measured,
     ModelFile,
     Ready,
 )
@@ -37,6 +39,9 @@ class EngineClient:
     Use as `async with EngineClient(…) as engine:`, which leaves no process behind. Requests are served in the order
     in which they are made. A request that comes to nothing raises `EngineFailure`; one whose process is lost raises
     `EngineDied`. The next `load` then starts a new process.
+
+    `on_measured` is called with what passes of loaded models cost, and the load that they come from. That may be at
+    any time after that load, also while nothing is asked for and after another load was.
     """
 
     def __init__(self, log_path: Path, command: Sequence[str] = COMMAND, *, patience: Patience | None = None) -> None:
@@ -47,6 +52,7 @@ class EngineClient:
         self._connection: Connection | None = None
         self._starting = asyncio.Lock()
         self._closed = False
+        self.on_measured: Callable[[Load, Measured], None] = lambda _load, _measured: None
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,14 +76,23 @@ class EngineClient:
         """Start a process unless one runs, and wait until it is ready. If cancelled, it goes on starting."""
         return await (await self._started()).greeting()
 
-    async def load(self, target: ModelFile, draft: ModelFile | None = None) -> AsyncGenerator[Event, None]:
+    async def load(
+        self,
+        target: ModelFile,
+        draft: ModelFile | None = None,
+        *,
+        target_costs: CostTable | None = None,
+        draft_costs: CostTable | None = None,
+    ) -> AsyncGenerator[Event, None]:
         """Have exactly these models loaded, starting a process if none runs; the events end with `Loaded`.
 
+        The costs are what was measured before of the same models, loaded the same way on this machine.
         Leaving the iteration early (close it, or cancel) stops the load.
         """
         connection = await self._started()
         await connection.greeting()
-        async with aclosing(connection.ask(Load(next(self._numbers), target, draft))) as events:
+        request = Load(next(self._numbers), target, draft, target_costs, draft_costs)
+        async with aclosing(connection.ask(request)) as events:
             async for event in events:
                 yield event
 
@@ -90,15 +105,18 @@ class EngineClient:
         drafter: DrafterName,
         max_tokens: int,
         stop: tuple[str, ...] = (),
+        fresh: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Write a reply; the events end with `Done`. Raises `not_loaded` where `loaded` is None.
 
-        Leaving the iteration early (close it, or cancel) stops the reply.
+        One that is `fresh` reuses nothing that the models have read before. Leaving the iteration early (close it, or
+        cancel) stops the reply.
         """
         if self._connection is None or self.loaded is None:
             raise EngineFailure("not_loaded")
         number = next(self._numbers)
-        return self._connection.ask(Generate(number, prompt, sampling, speculation, drafter, max_tokens, stop))
+        request = Generate(number, prompt, sampling, speculation, drafter, max_tokens, stop, fresh)
+        return self._connection.ask(request)
 
     def change(self, change: Change) -> None:
         """Speculate differently from the next round on, in every reply asked for so far."""
@@ -129,9 +147,12 @@ class EngineClient:
         async with self._starting:
             if self._connection is None or self._connection.over:
                 self._closed = False
-                connection = await Connection.open(self._command, self._log_path, self._patience)
+                connection = await Connection.open(self._command, self._log_path, self._patience, self._hear)
                 if self._closed:  # by another task, which could not see the process that was just being made
                     await connection.close()
                     raise EngineFailure("engine_closed")
                 self._connection = connection
             return self._connection
+
+    def _hear(self, load: Load, measured: Measured) -> None:
+        self.on_measured(load, measured)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,18 +18,28 @@ from specchat.models.engine.silence import Patience, Silence
 _SLICES = 10
 
 Inbox = asyncio.Queue[Event | EngineFailure]
+Hear = Callable[[messages.Load, messages.Measured], None]
+"""Takes what was measured of the models that a load was about."""
 
 
 class Connection:
-    """A process, and the requests it has not yet answered. Made by `open`; `close` it in the end."""
+    """A process, and the requests it has not yet answered. Made by `open`; `close` it in the end.
 
-    def __init__(self, child: Child, patience: Patience) -> None:
+    What the process measures is for `hear`, whenever that comes, and is no request's event.
+    """
+
+    def __init__(self, child: Child, patience: Patience, hear: Hear) -> None:
         self.ready: messages.Ready | None = None
         self.loaded: messages.Loaded | None = None
         """What is certainly loaded."""
         self.over = False
         """Whether the process is gone, or going."""
         self._child = child
+        self._hear = hear
+        self._loads: dict[int, messages.Load] = {}
+        """Those asked for and not yet answered."""
+        self._measuring: messages.Load | None = None
+        """What was loaded last: the process may go on measuring that until the next load is done."""
         self._silence = Silence(patience)
         self._greeting: asyncio.Future[messages.Ready] = asyncio.get_running_loop().create_future()
         self._inboxes: dict[int, Inbox] = {}
@@ -37,13 +47,13 @@ class Connection:
         self._listener = asyncio.create_task(self._listen())
 
     @classmethod
-    async def open(cls, command: Sequence[str], log_path: Path, patience: Patience) -> Connection:
+    async def open(cls, command: Sequence[str], log_path: Path, patience: Patience, hear: Hear) -> Connection:
         """Start a process. Raises `EngineFailure` (`engine_start`) if the system can't."""
         try:
             child = await Child.spawn(command, log_path)
         except OSError as error:
-            raise EngineFailure("engine_start", {"error": str(error)}) from error
-        connection = cls(child, patience)
+            raise EngineFailure("engine_start", {"error": error.strerror or str(error)}) from error
+        connection = cls(child, patience, hear)
         if child.log_problem:
             params: messages.Params = {"path": str(log_path), "error": child.log_problem}
             connection._unheard.append(messages.Notice("log_unwritable", params))
@@ -72,6 +82,7 @@ class Connection:
             raise EngineFailure("not_unicode", {"text": ascii(error.object)[:100]}) from None
         if isinstance(request, messages.Load):
             self.loaded = None
+            self._loads[request.id] = request
         inbox: Inbox = asyncio.Queue()
         for event in self._unheard:
             inbox.put_nowait(event)
@@ -170,8 +181,14 @@ class Connection:
         if not self._greeting.done():
             self._greet(event)
             return
-        if isinstance(event, messages.Loaded):
-            self.loaded = event
+        match event:
+            case messages.Measured():
+                if self._measuring:
+                    self._hear(self._measuring, event)
+                return
+            case messages.Loaded():
+                self.loaded = event
+                self._measuring = self._loads.get(event.id)
         # What has no number belongs to the oldest request, which is the one being worked on.
         number = getattr(event, "id", 0) or next(iter(self._inboxes), 0)
         if inbox := self._inboxes.get(number):
@@ -180,6 +197,7 @@ class Connection:
             self._keep(event)
         if isinstance(event, messages.Loaded | messages.Done | messages.Failed):
             self._inboxes.pop(number, None)
+            self._loads.pop(number, None)
 
     def _greet(self, event: Event) -> None:
         """Take an event that came before the process was ready, or the one that says it is."""

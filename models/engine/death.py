@@ -54,10 +54,13 @@ def died(exit_code: int | None, log: str, platform: str = sys.platform) -> Engin
 
     `exit_code` is as `subprocess` gives it: on POSIX −n for signal n; None if the process would not end even when
     killed. `log` is what the process wrote to its log. Every failure has the parameters `exit` (the signal's name,
-    or the exit code) and `log` (lines joined by newlines).
+    or the exit code) and `log` (lines joined by newlines): of one that ended by itself the last line if no other looks
+    like a reason; of one that was taken by surprise it would only tell what was being done.
     """
     lines = useful_lines(log)
     code, exit_name = _decode(exit_code, platform)
+    if code == "engine_ended":
+        lines = lines or _telling_lines(log)[-1:]
     if code in ("engine_aborted", "engine_crashed") and any(_OUT_OF_MEMORY.search(line) for line in lines):
         code = "engine_out_of_memory"
     return EngineDied(code, {"exit": exit_name, "log": "\n".join(lines)})
@@ -80,9 +83,13 @@ def _decode(exit_code: int | None, platform: str) -> tuple[str, str]:
 
 
 def useful_lines(text: str, most: int = 5) -> list[str]:
-    """The last `most` different lines of a log that look like a reason; else its very last line, if it has one."""
-    telling = [line for line in text.splitlines() if not (_WHERE.match(line) or _LISTING.match(line))]
-    lines = [line.strip()[:MOST_CHARACTERS] for line in telling if line.strip()]
-    reasons = [line for line in lines if _REASON.search(line)] or lines[-1:]
+    """The last `most` different lines of a log that look like a reason."""
+    reasons = [line for line in _telling_lines(text) if _REASON.search(line)]
     latest_first = dict.fromkeys(reversed(reasons))
     return list(latest_first)[:most][::-1]
+
+
+def _telling_lines(text: str) -> list[str]:
+    """The lines that could be a reason."""
+    telling = [line for line in text.splitlines() if not (_WHERE.match(line) or _LISTING.match(line))]
+    return [line.strip()[:MOST_CHARACTERS] for line in telling if line.strip()]

@@ -10,12 +10,14 @@ from typing import Literal
 
 import msgspec
 
+from specchat.models.decoding.cost import CostTable
 from specchat.models.decoding.rounds import Round, StopReason
-from specchat.settings.values import ModelOptions, RuleName, Sampling, Speculation
+from specchat.settings.values import Gamma, ModelOptions, RuleName, Sampling, Speculation
 
-PROTOCOL = 1
+PROTOCOL = 2
 
-DrafterName = Literal["model", "lookup", "none"]
+DrafterName = Literal["both", "model", "lookup", "none"]
+"""`both` is lookup where the text repeats itself, else the model."""
 Stage = Literal["target", "draft", "prefill"]
 Params = dict[str, str | int | float]
 
@@ -42,11 +44,16 @@ class ChatMessage(msgspec.Struct, frozen=True):
 
 
 class Load(Message, frozen=True):
-    """Have exactly these models loaded. One that is loaded already, unchanged, is kept. Answer: `Loaded`."""
+    """Have exactly these models loaded. One that is loaded already, unchanged, is kept. Answer: `Loaded`.
+
+    The costs are what an earlier `Measured` told of the same models on the same machine, loaded the same way.
+    """
 
     id: int
     target: ModelFile
     draft: ModelFile | None = None
+    target_costs: CostTable | None = None
+    draft_costs: CostTable | None = None
 
 
 class Generate(Message, frozen=True):
@@ -59,13 +66,15 @@ class Generate(Message, frozen=True):
     drafter: DrafterName
     max_tokens: int
     stop: tuple[str, ...] = ()
+    fresh: bool = False
+    """Forget what both models have read, so that nothing of an earlier prompt is reused."""
 
 
 class Change(Message, frozen=True):
     """Speculate differently from the next round on, also inside a reply. None leaves a thing as it is."""
 
     enabled: bool | None = None
-    gamma: int | None = None
+    gamma: Gamma | None = None
     rule: RuleName | None = None
     drafter: DrafterName | None = None
 
@@ -115,6 +124,8 @@ class ModelInfo(msgspec.Struct, frozen=True):
     ctx_trained: int
     has_template: bool
     can_roll_back: bool
+    memory: int = 0
+    """Bytes that loading it took: weights, cache and buffers, by llama.cpp's own account; 0 where it gave none."""
 
 
 class Ready(Message, frozen=True):
@@ -185,6 +196,13 @@ class Done(Message, frozen=True):
     text: str = ""
 
 
+class Measured(Message, frozen=True):
+    """What passes of the loaded models cost, after a first look at them and after each reply: to be kept for `Load`."""
+
+    target: CostTable
+    draft: CostTable | None = None
+
+
 class Failed(Message, frozen=True):
     """The request `id` came to nothing."""
 
@@ -193,7 +211,7 @@ class Failed(Message, frozen=True):
     params: Params = {}
 
 
-Event = Ready | Progress | Loaded | Notice | Prefilled | Written | Done | Failed
+Event = Ready | Progress | Loaded | Notice | Prefilled | Written | Done | Measured | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

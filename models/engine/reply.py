@@ -9,39 +9,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from specchat.models.decoding.cost import PlainCosts
-from specchat.models.decoding.drafters import Drafter, LookupDrafter, ModelDrafter
-from specchat.models.decoding.loop import Ending, Plan, SpeculativeDecoder
+from specchat.models.decoding.loop import Ending, SpeculativeDecoder
 from specchat.models.decoding.model import Cancelled, ContextFull, Progress
 from specchat.models.decoding.prefill import read_prompt
 from specchat.models.decoding.rounds import Round
 from specchat.models.decoding.sampling import BadLogits, SamplingChain
-from specchat.models.decoding.verification import Rule, block_rule, token_rule
 from specchat.models.engine import messages
 from specchat.models.engine.control import Control
-from specchat.models.engine.drafting import ForgivenDraft
 from specchat.models.engine.errors import EngineFailure
+from specchat.models.engine.pacing import Pacing
+from specchat.models.engine.pair import Pair
 from specchat.models.llama.detokenize import Detokenizer
 from specchat.models.llama.errors import DecodeError
 from specchat.models.llama.loading import Loaded
-from specchat.models.llama.prompt import Guard, Turn, continue_prompt, encode_raw, hide_messages
+from specchat.models.llama.prompt import Turn, continue_prompt, encode_raw, hide_messages
 from specchat.models.llama.template import TemplateError, render
-from specchat.settings.values import RuleName
 
 Send = Callable[[messages.Event], None]
 
 PROGRESS_SECONDS = 0.1
-_RULES: dict[RuleName, Rule] = {"block": block_rule, "token": token_rule}
-
-
-class Pair:
-    """A loaded target, the draft that fits it if there is one, and what was measured of them."""
-
-    def __init__(self, target: Loaded) -> None:
-        self.target = target
-        self.draft: Loaded | None = None
-        self.costs = PlainCosts()
-        self.guard = Guard(target.tokenizer.control_texts())
 
 
 def write_reply(pair: Pair, request: messages.Generate, control: Control, send: Send, last: Turn | None) -> Turn | None:
@@ -50,6 +36,9 @@ def write_reply(pair: Pair, request: messages.Generate, control: Control, send: 
     Returns the turn for the next reply to go on from, None where there is nothing to go on from. Raises
     `EngineFailure`.
     """
+    if request.fresh:
+        pair.forget()
+        last = None
     text, ids = _prompt(pair, request, send, last)
     _check_room(pair.target, len(ids))
     try:
@@ -108,54 +97,21 @@ class _Reply:
         seed = self.request.sampling.seed if self.request.sampling.seed >= 0 else secrets.randbits(53)
         drafting, verifying = np.random.default_rng(seed).spawn(2)
         chain = SamplingChain(self.request.sampling)
-        target = self.pair.target.context
-        drafters = self._drafters(chain, drafting)
-        guessing = self._guessing(drafters)
-        if guessing and not target.can_roll_back:
+        target, costs, progress = self.pair.target.context, self.pair.costs, self._progress()
+        costs.forget_sampling()
+        pacing = Pacing(self.pair, self.control, chain, drafting, self.send, progress)
+        if pacing.is_guessing and not target.can_roll_back:
             self.send(messages.Notice("no_rollback", {"path": str(self.pair.target.model.path)}))
-        costs, progress = self.pair.costs, self._progress()
-        reused = read_prompt(target, prompt, chain, costs, measure=guessing is not None, progress=progress)
-        if isinstance(guessing, ForgivenDraft) and target.can_roll_back:
-            guessing.catch_up(prompt)
-        cost, seconds = costs.at(len(prompt)), time.perf_counter() - begun
+        reused = read_prompt(target, prompt, chain, costs, measure=pacing.is_guessing, progress=progress)
+        if target.can_roll_back:
+            pacing.catch_up(prompt)
+        cost, seconds = costs.plain(len(prompt)), time.perf_counter() - begun
         pass_seconds = cost.pass_seconds if cost else None
         self.send(messages.Prefilled(self.request.id, len(prompt), reused, seconds, seed, pass_seconds))
-        decoder = SpeculativeDecoder(
-            target,
-            prompt,
-            chain,
-            verifying,
-            lambda: self._plan(drafters),
-            self.pair.target.tokenizer.piece,
-            self._ending(),
-            costs,
-        )
+        piece = self.pair.target.tokenizer.piece
+        decoder = SpeculativeDecoder(target, prompt, chain, verifying, pacing.plan, piece, self._ending(), costs)
         self._write_rounds(decoder)
         return Turn(text, prompt, "".join(self._shown), decoder.text[len(prompt) :])
-
-    def _drafters(self, chain: SamplingChain, rng: np.random.Generator) -> dict[messages.DrafterName, Drafter]:
-        """Who can guess for this reply."""
-        drafters: dict[messages.DrafterName, Drafter] = {"lookup": LookupDrafter()}
-        draft = self.pair.draft
-        if draft is not None:
-            vocabulary = self.pair.target.context.n_vocab
-            drafter = ModelDrafter(draft.context, chain, rng, vocabulary, self._progress())
-            drafters["model"] = ForgivenDraft(drafter, lambda error: self._tell_of_draft(draft, error))
-        return drafters
-
-    def _tell_of_draft(self, draft: Loaded, error: Exception) -> None:
-        path = str(draft.model.path)
-        self.send(messages.Notice("bad_logits" if isinstance(error, BadLogits) else "draft_failed", {"path": path}))
-        self.send(messages.Notice("draft_left_out", {"path": path}))
-
-    def _guessing(self, drafters: dict[messages.DrafterName, Drafter]) -> Drafter | None:
-        """Who is to guess from the first round on."""
-        return self._plan(drafters).drafter if self.control.speculation.gamma else None
-
-    def _plan(self, drafters: dict[messages.DrafterName, Drafter]) -> Plan:
-        speculation = self.control.speculation
-        drafter = drafters.get(self.control.drafter) if speculation.enabled else None
-        return Plan(speculation.gamma, drafter, _RULES[speculation.rule])
 
     def _ending(self) -> Ending:
         return Ending(

@@ -54,6 +54,9 @@ class Session(Protocol):
     def unload(self) -> None:
         """Free everything."""
 
+    def wait(self, is_idle: Callable[[], bool]) -> bool:
+        """Do a little of what can wait while there is nothing else to do; whether there is more of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Job:
@@ -93,7 +96,16 @@ class Server:
             self._fail(0, error, "engine_start")
             os._exit(1)
         while True:
-            self._do(self._jobs.get(), session)
+            self._do(self._next_job(session), session)
+
+    def _next_job(self, session: Session) -> _Job:
+        """The next request; until there is one, the session does what can wait."""
+        try:
+            while self._jobs.empty() and session.wait(self._jobs.empty):
+                pass
+        except Exception:  # whatever it is, it was nobody's request
+            traceback.print_exc()
+        return self._jobs.get()
 
     def _do(self, job: _Job, session: Session) -> None:
         try:

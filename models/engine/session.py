@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -10,6 +10,7 @@ from pathlib import Path
 from specchat.models.decoding.model import Cancelled
 from specchat.models.engine.control import Control
 from specchat.models.engine.errors import EngineFailure
+from specchat.models.engine.first_look import first_look
 from specchat.models.engine.messages import (
     PROTOCOL,
     Device,
@@ -25,7 +26,8 @@ from specchat.models.engine.messages import (
     Stage,
 )
 from specchat.models.engine.messages import Loaded as LoadedEvent
-from specchat.models.engine.reply import Pair, write_reply
+from specchat.models.engine.pair import Pair
+from specchat.models.engine.reply import write_reply
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.pairing import compare
@@ -35,6 +37,8 @@ from specchat.models.llama.loading import Loaded, load
 from specchat.models.llama.prompt import Turn
 
 Send = Callable[[Event], None]
+
+_END = object()
 
 _Stamp = tuple[ModelFile, int, int]
 """What a loaded model came from: the request, and its file's size and time of change."""
@@ -49,6 +53,8 @@ class Session:
         self._target_stamp: _Stamp | None = None
         self._draft_stamp: _Stamp | None = None
         self._last_turn: Turn | None = None
+        self._look: Iterator[None] | None = None
+        self._is_idle: Callable[[], bool] = lambda: False
 
     def ready(self) -> Ready:
         """What this engine is."""
@@ -64,10 +70,11 @@ class Session:
 
     def load(self, request: Load, cancelled: Callable[[], bool]) -> None:
         """Load what is not loaded yet. Without its target a request fails; without its draft it goes on alone."""
+        self._look = None
         stamp = _stamp(request.target)
         if self._pair is None or stamp != self._target_stamp:
             self.unload()
-            self._pair = Pair(self._load(request.id, "target", request.target, cancelled))
+            self._pair = Pair(self._load(request.id, "target", request.target, cancelled), request.target_costs)
             self._target_stamp = stamp
         self._load_draft(request, self._pair, cancelled)
         draft = self._pair.draft
@@ -78,20 +85,36 @@ class Session:
                 draft=_info(request.draft, draft) if request.draft and draft else None,
             )
         )
+        self._look = first_look(self._pair, lambda: self._is_idle())
+
+    def wait(self, is_idle: Callable[[], bool]) -> bool:
+        """Do a little of what can wait, as long as `is_idle`; whether there is more of it."""
+        if self._look is None or self._pair is None:
+            return False
+        self._is_idle = is_idle
+        if next(self._look, _END) is not _END:
+            return True
+        self._look = None
+        self._send(self._pair.measured())
+        return False
 
     def generate(self, request: Generate, control: Control) -> None:
         """Write a reply and send `Done`."""
         if self._pair is None:
             raise EngineFailure("not_loaded")
+        self._look = None
         last, self._last_turn = self._last_turn, None
-        self._last_turn = write_reply(self._pair, request, control, self._send, last)
+        try:
+            self._last_turn = write_reply(self._pair, request, control, self._send, last)
+        finally:
+            self._send(self._pair.measured())
 
     def unload(self) -> None:
         """Free both models."""
         if self._pair is not None:
             self._drop_draft(self._pair)
             self._pair.target.free()
-        self._pair = self._target_stamp = self._last_turn = None
+        self._pair = self._target_stamp = self._last_turn = self._look = None
 
     def _drop_draft(self, pair: Pair) -> None:
         if pair.draft is not None:
@@ -106,7 +129,8 @@ class Session:
         if request.draft is None:
             return
         try:
-            pair.draft = self._fitting_draft(request.id, request.draft, pair.target, cancelled)
+            draft = self._fitting_draft(request.id, request.draft, pair.target, cancelled)
+            pair.take_draft(draft, request.draft_costs)
             self._draft_stamp = stamp
         except EngineFailure as failure:
             if failure.code == "cancelled":
@@ -193,4 +217,5 @@ def _info(file: ModelFile, loaded: Loaded) -> ModelInfo:
         ctx_trained=model.ctx_trained,
         has_template=model.template is not None,
         can_roll_back=loaded.context.can_roll_back,
+        memory=loaded.memory,
     )

@@ -24,14 +24,17 @@ class Batch:
         for i in range(size):
             self._batch.seq_id[i][0] = 0
 
-    def fill(self, tokens: Sequence[int], start: int, rows: int) -> Any:
-        """The llama_batch of `tokens` at the positions from `start` on, with logits for the last `rows`."""
+    def fill(self, tokens: Sequence[int], start: int, rows: int, padding: int = 0) -> Any:
+        """The llama_batch of `tokens` at the positions from `start` on.
+
+        It gives logits for the last `rows` of them, or of those before the last `padding` ones.
+        """
         count = len(tokens)
         self._batch.n_tokens = count
         self._tokens[:count] = tokens
         np.add(self._order[:count], start, out=self._positions[:count])
         self._outputs[:count] = 0
-        self._outputs[count - rows : count] = 1
+        self._outputs[count - padding - rows : count - padding] = 1
         return self._batch
 
     def free(self) -> None:

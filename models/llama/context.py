@@ -92,16 +92,21 @@ class Context:
         """Whether single tokens can be forgotten."""
         return self._can_roll_back
 
-    def evaluate(self, tokens: Sequence[int], rows: int, progress: Progress | None = None) -> Logits:
+    def evaluate(
+        self, tokens: Sequence[int], rows: int, progress: Progress | None = None, *, padding: int = 0
+    ) -> Logits:
         """Evaluate `tokens` (at least one) and return the logits after each of the last `rows` of them.
 
         Shape (rows, n_vocab), 0 ≤ rows ≤ min(len(tokens), n_batch): a view that the next evaluation overwrites.
-        `progress` is asked before each chunk of `n_batch` tokens and, on the CPU, also inside one. Raises
-        `Cancelled`, `ContextFull` and `DecodeError`; `self.tokens` then says what is held.
+        With `padding` the pass (at most `n_batch` wide then) is widened by copies of the last token, which are
+        forgotten again. `progress` is asked before each chunk of `n_batch` tokens and, on the CPU, also inside one.
+        Raises `Cancelled`, `ContextFull` and `DecodeError`; `self.tokens` then says what is held.
         """
         if not 0 <= rows <= min(len(tokens), self._n_batch) or not tokens:
             raise ValueError(f"{rows} rows of {len(tokens)} tokens")
-        if len(self._tokens) + len(tokens) > self._n_ctx:
+        if padding and len(tokens) + padding > self._n_batch:
+            raise ValueError(f"{padding} more than {len(tokens)} tokens in a pass of {self._n_batch}")
+        if len(self._tokens) + len(tokens) + padding > self._n_ctx:
             raise ContextFull
         if self._handle is None:
             raise RuntimeError("this context was freed")
@@ -110,7 +115,7 @@ class Context:
             part = tokens[done : done + size]
             wanted = rows if done + size == len(tokens) else 0
             if progress is None:
-                self._decode(part, wanted)
+                self._decode(part, wanted, padding)
             else:
                 self._decode_asking(part, wanted, Question(partial(progress, done, len(tokens))))
             done += size
@@ -129,12 +134,15 @@ class Context:
             self._handle = self._memory = None
             self._tokens.clear()
 
-    def _decode(self, tokens: Sequence[int], rows: int) -> None:
+    def _decode(self, tokens: Sequence[int], rows: int, padding: int = 0) -> None:
         known = len(self._tokens)
         mark = log.mark()
-        status = llama_cpp.llama_decode(self._handle, self._batch.fill(tokens, known, rows))
+        padded = [*tokens, *[tokens[-1]] * padding]
+        status = llama_cpp.llama_decode(self._handle, self._batch.fill(padded, known, rows, padding))
         if status == _OK:
-            self._tokens.extend(tokens)
+            self._tokens.extend(padded)
+            if padding:
+                self._keep(known + len(tokens))
             return
         self._keep(known)  # part of the chunk may have been evaluated
         if status == _NO_ROOM:

@@ -11,6 +11,7 @@ from specchat.models.files.header import read_header
 from specchat.models.llama.context import Context
 from specchat.models.llama.devices import Device, devices, gpus
 from specchat.models.llama.errors import LlamaError
+from specchat.models.llama.library import log
 from specchat.models.llama.model import LlamaModel, LoadProgress, open_model
 from specchat.models.llama.parameters import check_options
 from specchat.models.llama.tokenizer import Tokenizer
@@ -34,6 +35,8 @@ class Loaded:
     """Names of the devices that hold its layers."""
     ctx_asked: int
     """The context a person chose, in tokens (0: none). `context.n_ctx` is less if the model was trained on less."""
+    memory: int
+    """Bytes of weights, cache and buffers, by llama.cpp's own account; 0 where it gave none."""
 
     def free(self) -> None:
         """Give back all its memory."""
@@ -50,6 +53,7 @@ def load(path: Path, options: ModelOptions, progress: LoadProgress | None = None
     available = gpus()
     check_options(options, len(available))
     for gpu_layers in _steps(path, options.gpu_layers if available else 0):
+        mark = log.mark()
         try:
             model, context = _attempt(path, options, gpu_layers, progress)
         except LlamaError as error:
@@ -57,7 +61,7 @@ def load(path: Path, options: ModelOptions, progress: LoadProgress | None = None
                 raise
             failure = error
         else:
-            return _loaded(model, context, options, gpu_layers, available)
+            return _loaded(model, context, options, gpu_layers, available, log.buffers(mark))
     raise failure
 
 
@@ -87,7 +91,12 @@ def _attempt(
 
 
 def _loaded(
-    model: LlamaModel, context: Context, options: ModelOptions, gpu_layers: int, available: Sequence[Device]
+    model: LlamaModel,
+    context: Context,
+    options: ModelOptions,
+    gpu_layers: int,
+    available: Sequence[Device],
+    memory: int,
 ) -> Loaded:
     used = _at_most(gpu_layers, model.layers)
     all_of_none = options.gpu_layers < 0 and not available
@@ -101,6 +110,7 @@ def _loaded(
         gpu_layers_asked=0 if all_of_none else _at_most(options.gpu_layers, model.layers),
         devices=tuple(d.name for d in [*(holding if used else ()), *(cpus if used < model.layers else ())]),
         ctx_asked=options.ctx,
+        memory=memory,
     )
 
 

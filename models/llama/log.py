@@ -9,6 +9,7 @@ from enum import IntEnum
 KEPT = 200
 """Lines kept; the reason of a failed load is among the last few dozen."""
 
+_BUFFER = re.compile(r"buffer size\s*=\s*([\d.]+) MiB")
 _PREFIX = re.compile(r"^[\w:~]+: (?:error loading model: )?")
 
 
@@ -44,6 +45,8 @@ class LogTail:
             self._add(line)
 
     def _add(self, line: bytes) -> None:
+        if self._level == Level.DEBUG:  # hundreds of lines at every load, none of which explains anything
+            return
         # Decoded by the line, since a fragment may end inside a character.
         self._lines.append((self._level, line.decode(errors="replace")))
         self._count += 1
@@ -66,3 +69,8 @@ class LogTail:
         """
         errors = self.lines(Level.ERROR, since)
         return _PREFIX.sub("", errors[0]).strip() if errors else ""
+
+    def buffers(self, since: int) -> int:
+        """Bytes of all buffers that were made after the mark `since`, as far as the kept lines tell."""
+        found = (_BUFFER.search(line) for line in self.lines(Level.INFO, since))
+        return round(sum(float(match[1]) for match in found if match) * 2**20)

@@ -186,6 +186,45 @@ def test_where_nothing_can_be_taken_back_everything_is_forgotten(open_context: O
     assert close(context.evaluate(TEXT[:5], 1).copy(), open_context("mamba").evaluate(TEXT[:5], 1))
 
 
+# ------------------------------------------------------------------ padding
+
+
+@pytest.mark.parametrize("name", ["llama", "gemma3"])
+@pytest.mark.parametrize(("count", "rows", "padding"), [(1, 1, 3), (3, 3, 1), (5, 2, 11), (4, 0, 4)])
+def test_padding_changes_neither_the_logits_nor_the_memory(
+    open_context: Open, name: str, count: int, rows: int, padding: int
+) -> None:
+    plain, padded = open_context(name), open_context(name)
+    for context in (plain, padded):
+        context.evaluate(TEXT[:20], 0)
+    expected = plain.evaluate(TEXT[20 : 20 + count], rows).copy()
+    logits = padded.evaluate(TEXT[20 : 20 + count], rows, padding=padding).copy()
+    tolerance = 1e-4 if name == "llama" else 1e-3
+    assert logits.shape == expected.shape
+    assert np.allclose(logits, expected, atol=tolerance)
+    assert list(padded.tokens) == TEXT[: 20 + count]
+    later = padded.evaluate(TEXT[30:33], 3).copy()
+    assert np.allclose(later, plain.evaluate(TEXT[30:33], 3), atol=tolerance)
+
+
+def test_padding_takes_room_while_the_pass_lasts(open_context: Open) -> None:
+    context = open_context(ctx=20)
+    context.evaluate(TEXT[:16], 0)
+    with pytest.raises(ContextFull):
+        context.evaluate(TEXT[16:18], 2, padding=3)
+    assert list(context.tokens) == TEXT[:16]
+    assert close(context.evaluate(TEXT[16:18], 2, padding=2).copy(), open_context().evaluate(TEXT[:18], 2))
+    assert list(context.tokens) == TEXT[:18]
+
+
+def test_a_padded_pass_must_be_one(open_context: Open) -> None:
+    context = open_context(batch=64)
+    with pytest.raises(ValueError, match="in a pass of 64"):
+        context.evaluate(TEXT[:60], 1, padding=5)
+    assert list(context.tokens) == []
+    assert context.evaluate(TEXT[:60], 60, padding=4).shape == (60, context.n_vocab)
+
+
 @pytest.mark.parametrize(("tokens", "rows"), [([], 0), ([3, 4], 3), ([3] * 65, 65), ([3], -1)])
 def test_impossible_rows_are_refused(open_context: Open, tokens: list[int], rows: int) -> None:
     context = open_context(batch=64)

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from specchat.models.decoding.cost import PlainCosts
 from specchat.models.decoding.counters import count
+from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.verification import Rule, block_rule, token_rule
 from specchat.models.llama.loading import Loaded, load
@@ -72,7 +72,7 @@ def test_replies_follow_the_targets_law(
     law = exact_law(target, prompt, letters, sampling)
     assert sum(law.values()) == pytest.approx(1, abs=1e-4)
     draft = drafter if drafter == "lookup" else models[drafter].context
-    run = Run(target.context, prompt, draft, 2, rule, sampling, most_tokens=LENGTH, costs=PlainCosts())
+    run = Run(target.context, prompt, draft, 2, rule, sampling, most_tokens=LENGTH, costs=RoundCosts())
     counted: Counter[tuple[int, ...]] = Counter()
     accepted = 0
     for seed in range(REPLIES):

@@ -6,161 +6,37 @@ import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from gguf import GGUFReader
 
-from specchat.models.decoding.rounds import Round
-from specchat.models.engine import session as session_module
 from specchat.models.engine.control import Control
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import (
     Change,
-    ChatMessage,
     Done,
     DrafterName,
     Event,
-    Generate,
-    Load,
-    ModelFile,
+    Measured,
     Notice,
     Prefilled,
     Progress,
     Written,
 )
-from specchat.models.engine.session import Session
 from specchat.models.llama.context import Context
-from specchat.models.llama.loading import Loaded
-from specchat.settings.values import ModelOptions, Sampling, Speculation
-from support.tiny_gguf import write_tiny_llama, write_tiny_recurrent
-from support.tiny_vocabulary import byte_vocabulary
-
-OPTIONS = ModelOptions(threads=1, cache_type_k="f32", cache_type_v="f32", flash_attention="off")
-GREEDY = Sampling(temperature=0)
-HOT = Sampling(temperature=1, top_k=0, top_p=1, min_p=0, seed=7)
-TEMPLATE = "{% for message in messages %}{{ message.content }}{% endfor %}"
-LETTERS = "abcde"
-VOCABULARY = byte_vocabulary(words=["".join(pair) for pair in itertools.product(LETTERS, repeat=2)])
-"""The models write single letters, where the tokenizer takes two at a time: a reply read anew gets other ids."""
-PROMPT, OTHER = "adxcxbxe", "exdxaxbxc"
-
-Hear = Callable[[Event, Control], object]
-
-
-@dataclass
-class Answer:
-    """What a session sent for one reply."""
-
-    events: list[Event]
-
-    @property
-    def notices(self) -> list[Notice]:
-        return [event for event in self.events if isinstance(event, Notice)]
-
-    @property
-    def rounds(self) -> list[Round]:
-        return [event.round for event in self.events if isinstance(event, Written)]
-
-    @property
-    def prefilled(self) -> Prefilled:
-        (event,) = (event for event in self.events if isinstance(event, Prefilled))
-        return event
-
-    @property
-    def done(self) -> Done:
-        assert isinstance(self.events[-1], Done)
-        return self.events[-1]
-
-    @property
-    def text(self) -> str:
-        return "".join(event.text for event in self.events if isinstance(event, Written)) + self.done.text
-
-    @property
-    def ids(self) -> list[int]:
-        """The tokens that were written."""
-        written = [(*r.guesses[: r.accepted], *(() if r.token is None else (r.token,))) for r in self.rounds]
-        return list(itertools.chain(*written))
-
-
-@dataclass
-class Talk:
-    """A session, all that it sent, and all that it loaded."""
-
-    events: list[Event] = field(default_factory=list)
-    loaded: list[Loaded] = field(default_factory=list)
-    hear: Callable[[Event], object] = lambda _event: None
-
-    def __post_init__(self) -> None:
-        self.session = Session(self._take)
-
-    def _take(self, event: Event) -> None:
-        self.events.append(event)
-        self.hear(event)
-
-    def load(self, target: Path, draft: Path | None = None) -> list[str]:
-        """Have these models loaded; returns the names of those that were read from disk."""
-        known = len(self.loaded)
-        files = [ModelFile(str(path), OPTIONS) if path else None for path in (target, draft)]
-        assert files[0] is not None
-        self.session.load(Load(1, files[0], files[1]), lambda: False)
-        return [loaded.model.path.name for loaded in self.loaded[known:]]
-
-    def ask(
-        self,
-        prompt: str | Sequence[str] = PROMPT,
-        drafter: DrafterName = "model",
-        speculation: Speculation | None = None,
-        *,
-        sampling: Sampling = GREEDY,
-        tokens: int = 12,
-        stop: tuple[str, ...] = (),
-        hear: Hear = lambda _event, _control: None,
-    ) -> Answer:
-        """One reply to a raw prompt, or to messages of a user and an assistant in turns."""
-        speculation = speculation or Speculation()
-        if not isinstance(prompt, str):
-            roles = itertools.cycle(("user", "assistant"))
-            prompt = tuple(ChatMessage(role, text) for role, text in zip(roles, prompt, strict=False))  # type: ignore[arg-type]
-        control = Control(speculation, drafter)
-        known, self.hear = len(self.events), lambda event: hear(event, control)
-        self.session.generate(Generate(2, prompt, sampling, speculation, drafter, tokens, stop), control)
-        return Answer(self.events[known:])
+from specchat.settings.values import Sampling, Speculation
+from support.talking import HOT, OTHER, PROMPT, THREE, Hear, Talk, talking, write_models
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("models")
-
-    def letters(name: str, seed: int) -> Path:
-        return write_tiny_llama(folder / name, seed=seed, usable=len(LETTERS), vocabulary=VOCABULARY, template=TEMPLATE)
-
-    broken = letters("broken.gguf", 3)
-    reader = GGUFReader(broken, "r+")
-    (norm,) = (tensor for tensor in reader.tensors if tensor.name == "output_norm.weight")
-    norm.data[0] = float("nan")
-    reader.data.flush()
-    return {
-        "target": letters("target.gguf", 1),
-        "twin": letters("twin.gguf", 1),
-        "draft": letters("draft.gguf", 2),
-        "broken": broken,
-        "mamba": write_tiny_recurrent(folder / "mamba.gguf"),
-    }
+    return write_models(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture
 def talk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Talk]:
-    talk, load = Talk(), session_module.load
-
-    def recorded(path: Path, options: ModelOptions, progress: Callable[[float], bool]) -> Loaded:
-        talk.loaded.append(load(path, options, progress))
-        return talk.loaded[-1]
-
-    monkeypatch.setattr(session_module, "load", recorded)
-    yield talk
-    talk.session.unload()
+    yield from talking(monkeypatch)
 
 
 def after(written: int, act: Callable[[Control], object]) -> Hear:
@@ -180,9 +56,9 @@ def after(written: int, act: Callable[[Control], object]) -> Hear:
 @pytest.mark.parametrize(
     ("drafter", "asleep", "change"),
     [
-        ("model", Speculation(enabled=False), Change(enabled=True)),
+        ("model", replace(THREE, enabled=False), Change(enabled=True)),
         ("model", Speculation(gamma=0), Change(gamma=3)),
-        ("none", Speculation(), Change(drafter="model")),
+        ("none", THREE, Change(drafter="model")),
     ],
     ids=["switched off", "no guesses", "no drafter"],
 )
@@ -230,9 +106,9 @@ def test_the_second_turn_goes_on_from_the_first_in_both_models(
     read = {target: 0, draft: 0}
     evaluate = Context.evaluate
 
-    def counted(context: Context, tokens: Sequence[int], *arguments: object) -> object:
+    def counted(context: Context, tokens: Sequence[int], *arguments: object, **named: object) -> object:
         read[context] += len(tokens)
-        return evaluate(context, tokens, *arguments)  # type: ignore[arg-type]
+        return evaluate(context, tokens, *arguments, **named)  # type: ignore[arg-type]
 
     def look(event: Event, _control: Control) -> None:
         if isinstance(event, Prefilled):
@@ -254,6 +130,28 @@ def test_an_edited_reply_is_read_anew_from_where_it_was_edited(files: dict[str, 
     first = talk.ask(["cxa"], "none")
     second = talk.ask(["cxa", f"x{first.text}", "xbxdx"], "none")
     assert second.prefilled.reused == first.prefilled.tokens
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_fresh_reply_reuses_nothing_in_either_model(
+    files: dict[str, Path], talk: Talk, monkeypatch: pytest.MonkeyPatch, fresh: bool
+) -> None:
+    talk.load(files["target"], files["draft"])
+    target, draft = (loaded.context for loaded in talk.loaded)
+    first = talk.ask(["cxa", "ab", "xbxdx"])
+    assert list(draft.tokens)
+    kept: list[tuple[list[int], list[int]]] = []
+    evaluate = Context.evaluate
+
+    def noted(context: Context, tokens: Sequence[int], *arguments: object, **named: object) -> object:
+        kept.append((list(target.tokens), list(draft.tokens)))
+        return evaluate(context, tokens, *arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Context, "evaluate", noted)
+    again = talk.ask(["cxa", "ab", "xbxdx"], fresh=fresh)
+    assert again.prefilled.reused == (0 if fresh else first.prefilled.tokens - 1)
+    assert (kept[0] == ([], [])) is fresh
+    assert again.ids == first.ids
 
 
 # ------------------------------------------------------------------ loading
@@ -314,7 +212,7 @@ def test_stopping_while_the_prompt_is_read(files: dict[str, Path], talk: Talk) -
             control.stop()
 
     answer = talk.ask(OTHER, hear=stop)
-    assert [type(event) for event in answer.events] == [Progress, Done]
+    assert [type(event) for event in answer.events] == [Progress, Done, Measured]
     assert answer.done.stop_reason == "cancelled"
     assert talk.ask(OTHER).ids == talk.ask(OTHER, "none").ids
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from specchat.models.decoding.model import Cancelled, ContextFull, Logits, Progress
+from support.clock import Clock
 
 LogitsAfter = Callable[[tuple[int, ...]], NDArray[np.floating]]
 
@@ -33,13 +34,16 @@ class FakeModel:
         """Width of every evaluation."""
         self._logits_after = logits_after
 
-    def evaluate(self, tokens: Sequence[int], rows: int, progress: Progress | None = None) -> Logits:
+    def evaluate(
+        self, tokens: Sequence[int], rows: int, progress: Progress | None = None, *, padding: int = 0
+    ) -> Logits:
         assert tokens and 0 <= rows <= min(len(tokens), self.n_batch)
-        if len(self.tokens) + len(tokens) > self.n_ctx:
+        assert not padding or len(tokens) + padding <= self.n_batch
+        if len(self.tokens) + len(tokens) + padding > self.n_ctx:
             raise ContextFull
         if progress and not progress(0, len(tokens)):
             raise Cancelled
-        self.passes.append(len(tokens))
+        self.passes.append(len(tokens) + padding)
         self.tokens.extend(tokens)
         first = len(self.tokens) - rows + 1
         logits = [self._logits_after(tuple(self.tokens[:n])) for n in range(first, len(self.tokens) + 1)]
@@ -48,6 +52,24 @@ class FakeModel:
     def roll_back(self, length: int) -> None:
         if length < len(self.tokens):
             del self.tokens[length if self.can_roll_back else 0 :]
+
+
+class TimedModel(FakeModel):
+    """Takes its time: `clock.now` moves by what `seconds` says of each pass's width."""
+
+    def __init__(
+        self, logits_after: LogitsAfter, n_vocab: int, clock: Clock, seconds: Callable[[int], float], **options: int
+    ) -> None:
+        super().__init__(logits_after, n_vocab, **options)
+        self._clock = clock
+        self._seconds = seconds
+
+    def evaluate(
+        self, tokens: Sequence[int], rows: int, progress: Progress | None = None, *, padding: int = 0
+    ) -> Logits:
+        logits = super().evaluate(tokens, rows, progress, padding=padding)
+        self._clock.now += self._seconds(len(tokens) + padding)
+        return logits
 
 
 def random_logits(seed: int, vocabulary: int, *, order: int = 2, sharpness: float = 1.0) -> LogitsAfter:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from specchat.models.decoding.cost import FRESH_SECONDS, PlainCost, PlainCosts
 from specchat.models.decoding.counters import count
 from specchat.models.decoding.rounds import Round
 
@@ -70,6 +69,17 @@ def test_every_figure_by_hand() -> None:
     assert counters.speed_up == pytest.approx(1)
 
 
+def test_acceptance_by_position_counts_each_place_where_something_was_guessed() -> None:
+    short = replace(SPECULATIVE, guesses=(11, 12), accepted=2)
+    counters = count([SPECULATIVE, PLAIN, STOPPED, short])
+    assert counters.drafted_at == (3, 3, 2, 2)
+    assert counters.accepted_at == (3, 2, 0, 0)
+    assert counters.acceptance_by_position == pytest.approx((1, 2 / 3, 0, 0))
+    assert sum(counters.drafted_at) == counters.drafted
+    assert sum(counters.accepted_at) == counters.accepted
+    assert count([PLAIN]).acceptance_by_position == ()
+
+
 def test_the_parts_of_time_add_up() -> None:
     counters = count([SPECULATIVE, PLAIN, STOPPED])
     parts = counters.seconds_draft + counters.seconds_verify + counters.seconds_sampling + counters.seconds_other
@@ -99,34 +109,3 @@ def test_without_is_unknown_while_plain_cost_is() -> None:
 def test_without_prices_each_round_at_its_own_depth() -> None:
     deep = replace(SPECULATIVE, plain_seconds=0.3)
     assert count([SPECULATIVE, deep]).tokens_per_second_without == pytest.approx(6 / (3 * 0.1 + 3 * 0.3))
-
-
-def test_plain_costs_are_medians_by_depth() -> None:
-    costs = PlainCosts()
-    assert costs.at(100) is None
-    for seconds in (0.1, 0.2, 9.0):
-        costs.add(100, PlainCost(seconds, 0.001))
-    costs.add(5000, PlainCost(0.5, 0.002))
-    assert costs.at(0) == PlainCost(0.2, 0.001)
-    assert costs.at(4000) == PlainCost(0.5, 0.002)
-    assert (costs.fresh(1023), costs.fresh(1024)) == (True, False)
-
-
-def test_plain_costs_forget_what_is_many_measurements_ago() -> None:
-    costs = PlainCosts()
-    for seconds in [9.0] * 100 + [1.0] * 15:
-        costs.add(0, PlainCost(seconds, 0.0))
-    assert costs.at(0) == PlainCost(1.0, 0.0)
-
-
-def test_plain_costs_forget_what_is_old_once_there_is_something_newer() -> None:
-    now = 0.0
-    costs = PlainCosts(lambda: now)
-    costs.add(0, PlainCost(9.0, 0.0))
-    costs.add(0, PlainCost(9.0, 0.0))
-    now = FRESH_SECONDS + 1
-    assert not costs.fresh(0)
-    assert costs.at(0) == PlainCost(9.0, 0.0)
-    costs.add(0, PlainCost(1.0, 0.0))
-    assert costs.fresh(0)
-    assert costs.at(0) == PlainCost(1.0, 0.0)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from specchat.models.decoding.drafters import LookupDrafter, ModelDrafter, common_prefix, reuse_prefix
+from specchat.models.decoding.lookup_drafter import LookupDrafter
+from specchat.models.decoding.model import common_prefix, reuse_prefix
+from specchat.models.decoding.model_drafter import ModelDrafter
+from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.settings.values import Sampling
 from support.fake_models import FakeModel, random_logits
@@ -25,7 +29,7 @@ def test_lookup_prefers_the_longest_match_then_the_latest() -> None:
 
 def test_lookup_without_a_match_guesses_nothing() -> None:
     assert lookup([1, 2, 3, 4]) == ()
-    assert lookup([1]) == ()
+    assert LookupDrafter().propose([1], 3).reason == "no_match"
 
 
 def test_lookup_continues_a_loop_past_the_text() -> None:
@@ -49,8 +53,40 @@ def test_lookup_keeps_up_with_a_growing_text() -> None:
     assert drafter.propose([*text, 3], 2).tokens == lookup([*text, 3], 2) == (9, 2)
 
 
+def confidences(text: list[int], most: int = 3) -> tuple[float, ...]:
+    return LookupDrafter().propose(text, most).confidences
+
+
+@pytest.mark.parametrize("length", [2, 5, 9])
+def test_lookup_is_the_surer_the_longer_the_match(length: int) -> None:
+    known = list(range(20, 20 + length))
+    expected = [(length + i) / (length + i + 1) for i in range(3)]
+    assert confidences([*known, 1, 2, 3, 9, *known]) == pytest.approx(expected)
+
+
+def test_lookup_is_surer_where_several_matches_go_on_alike() -> None:
+    one, two = [1, 2, 3, 4, 9, 1, 2], [1, 2, 3, 4, 8, 1, 2, 3, 4, 9, 1, 2]
+    assert all(more > less for more, less in zip(confidences(two, 2), confidences(one, 2), strict=True))
+
+
+def test_lookup_is_less_sure_from_where_matches_part() -> None:
+    """Matches of two tokens, (2, 2): both go on with 3, then one with 4 and the other with 5."""
+    text = [1, 2, 3, 5, 8, 1, 2, 3, 4, 9, 1, 2]
+    first, second, third = confidences(text)
+    assert first == pytest.approx(4 / (4 + 2 / 2))
+    assert second == pytest.approx(2 / (4 + 2 / 3))
+    assert third == pytest.approx(2 / (2 + 2 / 4)), "of what is left all agree"
+
+
+def test_lookup_trusts_longer_matches_more() -> None:
+    text = [7, 1, 2, 3, 8, 1, 2, 4, 9, 7, 1, 2]
+    proposal = LookupDrafter().propose(text, 1)
+    assert proposal.tokens == (3,)
+    assert proposal.confidences == (pytest.approx(3 / (5 + 1)),)
+
+
 def drafted(model: FakeModel) -> ModelDrafter:
-    return ModelDrafter(model, SamplingChain(Sampling()), np.random.default_rng(0), 8)
+    return ModelDrafter(model, SamplingChain(Sampling()), np.random.default_rng(0), 8, RoundCosts())
 
 
 def test_a_draft_forgets_rejected_guesses_even_if_later_tokens_coincide() -> None:

@@ -73,16 +73,20 @@ def test_the_last_different_lines_are_kept_in_order() -> None:
     assert useful_lines(log, most=3) == ["error 6", "error 0", "error 1"]
 
 
-def test_without_a_reason_the_last_line_says_what_was_being_done() -> None:
-    assert useful_lines("loading\nreserving the graph\n\n") == ["reserving the graph"]
-    assert useful_lines("") == []
+def test_what_was_being_done_is_no_reason() -> None:
+    log = "loading\nsched_reserve: reserve took 4.92 ms\n\n"
+    assert useful_lines(log) == []
+    assert [died(code, log, "linux").params["log"] for code in (-9, -11, -6, None)] == [""] * 4
+
+
+def test_of_one_that_ended_by_itself_the_last_line_may_tell_why() -> None:
+    assert died(1, "loading\nno such device\n\n", "linux").params["log"] == "no such device"
+    assert died(1, "error: no\nbye\n", "linux").params["log"] == "error: no"
 
 
 def test_what_a_models_file_says_is_no_reason() -> None:
     kv = "llama_model_loader: - kv  31: tokenizer.chat_template str = {{ raise_exception('No!') }}\n"
-    assert useful_lines(f"{kv}print_info: rope_finetuned = unknown\nload_tensors: loading\n") == [
-        "load_tensors: loading"
-    ]
+    assert useful_lines(f"{kv}print_info: rope_finetuned = unknown\nload_tensors: loading\n") == []
 
 
 def test_a_long_line_is_cut() -> None:

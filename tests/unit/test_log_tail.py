@@ -47,3 +47,21 @@ def test_the_cause_is_the_first_error_without_its_function() -> None:
     tail.write(Level.ERROR, b"llama_model_load_from_file_impl: failed to load model\n")
     assert tail.cause(mark) == "tensor 'x' not found"
     assert tail.cause(tail.mark()) == ""
+
+
+def test_buffers_add_up_from_the_mark_on() -> None:
+    tail = LogTail()
+    tail.write(Level.INFO, b"load_tensors: CPU_Mapped model buffer size =    92.50 MiB\n")
+    mark = tail.mark()
+    tail.write(Level.INFO, b"load_tensors: CPU_Mapped model buffer size =    100.00 MiB\n")
+    tail.write(Level.INFO, b"llama_kv_cache:        CPU KV buffer size =   20.25 MiB\n")
+    tail.write(Level.INFO, b"llama_kv_cache: size =  20.25 MiB (  8192 cells)\n")
+    assert tail.buffers(mark) == 120.25 * 2**20
+    assert tail.buffers(tail.mark()) == 0
+
+
+def test_debug_lines_push_nothing_out() -> None:
+    tail = LogTail(kept=2)
+    tail.write(Level.ERROR, b"reason\n")
+    tail.write(Level.DEBUG, b"a\nb\nc\n")
+    assert tail.lines() == ("reason",)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -20,10 +22,31 @@ def laws_along(target: Tree, draft: Tree, guesses: tuple[int, ...]) -> tuple[NDA
     return p, q
 
 
-def output_law(rule: Rule, target: Tree, draft: Tree, vocabulary: int, gamma: int) -> dict[tuple[int, ...], float]:
+Stops = Callable[[tuple[int, ...]], bool]
+"""Whether no more is guessed after these guesses."""
+
+
+def never(_guesses: tuple[int, ...]) -> bool:
+    return False
+
+
+def rounds_of(vocabulary: int, gamma: int, stops: Stops) -> Iterator[tuple[int, ...]]:
+    """All that a round may guess: γ tokens, or fewer where it stops."""
+    begun: list[tuple[int, ...]] = [()]
+    while begun:
+        guesses = begun.pop()
+        if len(guesses) == gamma or stops(guesses):
+            yield guesses
+        else:
+            begun += [(*guesses, token) for token in range(vocabulary)]
+
+
+def output_law(
+    rule: Rule, target: Tree, draft: Tree, vocabulary: int, gamma: int, stops: Stops = never
+) -> dict[tuple[int, ...], float]:
     """Law of the first γ+1 tokens: a round's tokens, the rest drawn from the target."""
     law = dict.fromkeys(paths(vocabulary, gamma + 1), 0.0)
-    for guesses in paths(vocabulary, gamma):
+    for guesses in rounds_of(vocabulary, gamma, stops):
         chance = probability(draft, guesses)
         if chance == 0:
             continue
@@ -46,6 +69,19 @@ def test_output_law_is_the_targets(rule: Rule, vocabulary: int, gamma: int, targ
     target = random_tree(rng, vocabulary, gamma + 1, target_kind)
     draft = random_tree(rng, vocabulary, gamma + 1, draft_kind)
     law = output_law(rule, target, draft, vocabulary, gamma)
+    assert max(abs(law[path] - probability(target, path)) for path in law) < 1e-9
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("vocabulary", "gamma"), [(2, 4), (3, 3), (4, 2)])
+@pytest.mark.parametrize("seed", range(4))
+def test_output_law_is_the_targets_where_a_round_stops_by_its_past(
+    rule: Rule, vocabulary: int, gamma: int, seed: int
+) -> None:
+    rng = np.random.default_rng([11, vocabulary, gamma, seed])
+    target, draft = (random_tree(rng, vocabulary, gamma + 1, "dense") for _ in range(2))
+    stopping = {guesses for n in range(gamma) for guesses in paths(vocabulary, n) if rng.random() < 0.4}
+    law = output_law(rule, target, draft, vocabulary, gamma, stopping.__contains__)
     assert max(abs(law[path] - probability(target, path)) for path in law) < 1e-9
 
 
@@ -100,15 +136,18 @@ def test_block_rule_writes_more_somewhere() -> None:
 def test_acceptance_is_the_expected_overlap() -> None:
     p = np.array([[0.42, 0.26, 0.16, 0.10, 0.06]] * 2)
     q = np.array([[0.20, 0.45, 0.10, 0.05, 0.20]])
-    overlap, weight = acceptance(p, q, np.array([1]))
-    assert (overlap, weight) == (pytest.approx(0.67), 1)
+    assert acceptance(p, q, np.array([1])) == ([pytest.approx(0.67)], [1])
 
 
-def test_acceptance_weighs_later_positions_by_their_chance() -> None:
-    p, q = np.array([[0.2, 0.8]] * 3), np.array([[0.5, 0.5]] * 2)
-    overlap, weight = acceptance(p, q, np.array([0, 1]))
-    assert weight == pytest.approx(1.4)
-    assert overlap == pytest.approx(0.7 * 1.4)
+def test_later_positions_come_with_the_chance_to_get_there() -> None:
+    p, q = np.array([[0.2, 0.8]] * 4), np.array([[0.5, 0.5]] * 3)
+    overlaps, reached = acceptance(p, q, np.array([0, 1, 0]))
+    assert overlaps == pytest.approx([0.7, 0.7, 0.7])
+    assert reached == pytest.approx([1, 0.4, 0.4])
+
+
+def test_without_guesses_there_is_nothing_to_accept() -> None:
+    assert acceptance(np.array([[0.2, 0.8]]), np.empty((0, 2)), np.empty(0, dtype=int)) == ([], [])
 
 
 @pytest.mark.parametrize("rule", RULES)
