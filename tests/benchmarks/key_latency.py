@@ -23,7 +23,8 @@ from pathlib import Path
 
 import psutil
 
-from support.fake_engine import Scenario, fake_engine, pieces_of
+from support.fake_engine import Scenario, fake_engine
+from support.fake_rounds import pieces_of
 from support.pseudo_terminal import Program
 from support.specchat_with_engine import specchat_with
 
@@ -31,7 +32,7 @@ TOKENS, RATE = 5000, 200
 MOST_MILLISECONDS, MOST_MEGABYTES = 50, 300
 TYPED = "zqjxvk wylpgh zqjxvk"
 """Nothing that the reply has in it, and short enough for one line."""
-FINISHED = " accepted · "
+FINISHED = "× est."
 """What only the line below a finished reply says."""
 SEND, QUIT, ERASE_LINE = "\r", "\x11", "\x15"
 

@@ -28,7 +28,7 @@ from support.pseudo_terminal import Program
 
 LIMIT = 0.95
 PROMPT = "Write a Python function that checks whether a number is prime, and explain it."
-FINISHED = " accepted · "
+FINISHED = "× est."
 """What only the line below a finished reply says."""
 SEND, QUIT = "\r", "\x11"
 
