@@ -26,6 +26,11 @@ class Paths:
         """The file a person's settings are kept in."""
         return self.config / "settings.toml"
 
+    @property
+    def chats_file(self) -> Path:
+        """The database that chats are kept in, and what was measured of models."""
+        return self.data / "chats.sqlite3"
+
 
 def find_paths(environ: Mapping[str, str]) -> Paths:
     """The platform's usual folders, or folders below the one `SPECCHAT_HOME` names."""

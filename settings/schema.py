@@ -7,7 +7,7 @@ environment, the command line and the settings screen are all derived from those
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 Value = bool | int | float | str
 
@@ -20,7 +20,8 @@ class Setting:
     """One thing a person may choose.
 
     `section` and `name` make the TOML key (`[section]` `name = …`). `minimum` and `maximum` are inclusive, and
-    None only where the value is no number; `choices` is empty unless only those values are allowed.
+    None only where the value is no number; `words` are those that may stand in a number's place. `choices` is empty
+    unless only those values are allowed.
     """
 
     section: str
@@ -31,6 +32,7 @@ class Setting:
     minimum: float | None
     maximum: float | None
     choices: tuple[str, ...]
+    words: tuple[str, ...]
 
     @property
     def key(self) -> str:
@@ -39,7 +41,10 @@ class Setting:
 
 
 def setting(default: Any, help: str, *, minimum: float | None = None, maximum: float | None = None) -> Any:
-    """Declare a dataclass field as a setting; a `Literal` annotation gives its choices."""
+    """Declare a dataclass field as a setting.
+
+    A `Literal` annotation gives its choices; in a union with a kind of number it gives the words for that.
+    """
     if type(default) is int and maximum is None:
         maximum = MOST
     return field(default=default, metadata={"help": help, "minimum": minimum, "maximum": maximum})
@@ -52,15 +57,17 @@ def settings_of(section: str, values: type) -> tuple[Setting, ...]:
 
 
 def _setting(section: str, item: Field[Any], hint: Any) -> Setting:
-    choices = get_args(hint)
-    default = cast(Value, item.default)  # `setting` asks for one, so it is never missing
+    parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
+    kind = next((part for part in parts if isinstance(part, type)), None)
+    words = tuple(word for part in parts for word in get_args(part))
     return Setting(
         section=section,
         name=item.name,
-        kind=type(default) if choices else hint,
-        default=default,
+        kind=kind or str,
+        default=cast(Value, item.default),  # `setting` asks for one, so it is never missing
         help=item.metadata["help"],
         minimum=item.metadata["minimum"],
         maximum=item.metadata["maximum"],
-        choices=choices,
+        choices=() if kind else words,
+        words=words if kind else (),
     )

@@ -30,8 +30,9 @@ _SPELLED = {"true": True, "yes": True, "on": True, "1": True, "false": False, "n
 class Problem:
     """Something a source says that can't be used, as a code with parameters.
 
-    About a value: `setting_whole_number` and `setting_number` (name, minimum, maximum, value), `setting_choice`
-    (name, choices, value), `setting_switch` and `setting_text` (name, value). About a name: `setting_unknown`
+    About a value: `setting_whole_number` and `setting_number` (name, minimum, maximum, value),
+    `setting_whole_number_or_word` (those and words), `setting_choice` (name, choices, value), `setting_switch` and
+    `setting_text` (name, value). About a name: `setting_unknown`
     (name), `setting_unknown_near` (name, nearest), `setting_not_section` (name). About the file:
     `settings_unreadable` and `settings_not_toml` (path, reason), `settings_is_folder` (path),
     `settings_not_utf8` (path, line).
@@ -130,13 +131,22 @@ def accept(item: Setting, raw: object, name: str) -> Value | Problem:
         return raw if isinstance(raw, bool) else Problem("setting_switch", {"name": name, "value": _shown(raw)})
     if item.kind is str:
         return _accept_text(item, raw, name)
+    return raw if isinstance(raw, str) and raw in item.words else _accept_number(item, raw, name)
+
+
+def _accept_number(item: Setting, raw: object, name: str) -> Value | Problem:
     # Whole numbers may stand for fractions, truth values for neither; NaN fails every comparison.
     fits = not isinstance(raw, bool) and isinstance(raw, int if item.kind is int else (int, float))
     minimum, maximum = _bounds(item)
     if fits and isinstance(raw, (int, float)) and minimum <= raw <= maximum:
         return item.kind(raw)
-    code = "setting_whole_number" if item.kind is int else "setting_number"
-    return Problem(code, {"name": name, "minimum": minimum, "maximum": maximum, "value": _shown(raw)})
+    problem = Problem(
+        "setting_whole_number" if item.kind is int else "setting_number",
+        {"name": name, "minimum": minimum, "maximum": maximum, "value": _shown(raw)},
+    )
+    if item.words:
+        return Problem("setting_whole_number_or_word", {**problem.params, "words": ", ".join(item.words)})
+    return problem
 
 
 def _accept_text(item: Setting, raw: object, name: str) -> Value | Problem:

@@ -10,6 +10,9 @@ from specchat.settings.schema import Setting, setting, settings_of
 MAX_GAMMA = 32
 """The most guesses a round may hold."""
 
+Gamma = int | Literal["auto"]
+"""Guesses in a round; `auto` chooses them anew for each round, from what they cost and bring."""
+
 RuleName = Literal["block", "token"]
 CacheType = Literal["f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 FlashAttention = Literal["auto", "on", "off"]
@@ -48,8 +51,11 @@ class Speculation:
     """Whether and how the draft's guesses are used."""
 
     enabled: bool = setting(True, "Let the draft guess ahead.")
-    gamma: int = setting(
-        3, "How many tokens the draft guesses in a round; 0 is plain decoding.", minimum=0, maximum=MAX_GAMMA
+    gamma: Gamma = setting(
+        "auto",
+        "How many tokens are guessed in a round: auto is as many as pay, 0 is plain decoding.",
+        minimum=0,
+        maximum=MAX_GAMMA,
     )
     rule: RuleName = setting("block", "How guesses are kept or replaced; both rules keep the target's text.")
 
