@@ -11,14 +11,13 @@ from textual.binding import Binding, BindingType
 from specchat.app.sentences import N_
 from specchat.app.words import _
 
-Place = Literal["chat", "composer", "transcript"]
-"""Where an action's keys work: on the whole chat screen, in the line one types in, or among the messages."""
+Place = Literal["app", "chat", "composer", "transcript"]
+"""Where an action's keys work: everywhere, on the chat screen, in the line one types in, or among the messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One thing to do. `name` is Textual's: the screen or widget of `place`, or the app for `app.NAME`, has
-    a method `action_NAME`.
+    """One thing to do. `name` is Textual's: the app, the screen or the widget of `place` has a method `action_NAME`.
 
     `keys` are Textual's names; the first one is the one the footer shows. Every text is marked for the translators
     and not yet translated.
@@ -33,13 +32,12 @@ class Action:
     place: Place = "chat"
     footer: str = ""
     """One or two words for the footer; empty where it isn't shown there."""
-    palette: bool = True
-    """Whether the command palette offers it."""
 
 
-# F-keys for those who have them, and a ctrl key for Macs, PuTTY and tmux. None of the ctrl keys edits a line anywhere
-# (so no ctrl+a, e, k, u, w, d, y, z, x, c, v) or is another key's code (no ctrl+h, i, j, m). Left unused are tmux's
-# ctrl+b, and F10 and F11 alone, which desktops keep for themselves: a second key goes with them.
+# F-keys for those who have them, and a ctrl key for Macs, PuTTY and tmux, as long as there are any. None of the ctrl
+# keys edits a line anywhere (so no ctrl+a, e, k, u, w, d, y, z, x, c, v) or is another key's code (no ctrl+h, i, j, m).
+# Left unused are tmux's ctrl+b, and F10 and F11 alone, which desktops keep for themselves: a second key goes with them.
+# The command palette has all of them.
 ACTIONS: tuple[Action, ...] = (
     Action(
         "help",
@@ -64,6 +62,12 @@ ACTIONS: tuple[Action, ...] = (
         footer=N_("X-ray"),
     ),
     Action(
+        "counter",
+        ("f11", "ctrl+backslash"),
+        N_("The whole counter"),
+        N_("Show all figures of the counter, also where the window has no room for them beside the chat."),
+    ),
+    Action(
         "models",
         ("f5", "ctrl+o"),
         N_("Choose the models"),
@@ -86,23 +90,35 @@ ACTIONS: tuple[Action, ...] = (
         "fewer_guesses",
         ("f9",),
         N_("Fewer guesses"),
-        N_("Guess one token less in a round, from the next round on. ← does it too where nothing is typed."),
+        N_(
+            "Guess one token less in a round, from the next round on; fewer than 0 is auto, as many as pay. ← does it "
+            "too where nothing is typed."
+        ),
     ),
     Action(
         "more_guesses",
         ("f10",),
         N_("More guesses"),
-        N_("Guess one token more in a round, from the next round on. → does it too where nothing is typed."),
+        N_(
+            "Guess one token more in a round, from the next round on; from auto, either key goes to 3. → does it too "
+            "where nothing is typed."
+        ),
+    ),
+    Action(
+        "auto_guesses",
+        (),
+        N_("As many guesses as pay"),
+        N_("Choose the number of guesses for each round anew, from what they cost and bring (γ auto)."),
     ),
     Action(
         "next_drafter",
         ("f12", "ctrl+f"),
         N_("Another drafter"),
-        N_("Change who guesses: the draft model, a lookup in the text so far, or nobody."),
+        N_("Change who guesses: lookup in the text and the draft model, either of the two alone, or nobody."),
     ),
     Action(
         "next_rule",
-        ("shift+tab",),
+        ("f6",),
         N_("The other rule"),
         N_("Change the rule that keeps or replaces guesses: block or token. Both keep the target's text."),
     ),
@@ -110,25 +126,27 @@ ACTIONS: tuple[Action, ...] = (
         "stop",
         ("escape",),
         N_("Stop"),
-        N_("Stop the reply and keep it, or stop the loading; else take a notice away."),
+        N_("Stop the reply and keep it, or stop the loading; what waits is typed again. Else take notices away."),
         footer=N_("stop"),
-        palette=False,
     ),
     Action(
         "interrupt",
         ("ctrl+c",),
         N_("Copy, stop, or how to quit"),
         N_("Copy what is selected; with nothing selected stop the reply; with nothing to stop say how to quit."),
-        palette=False,
+        "app",
     ),
-    Action("page_up", ("pageup",), N_("A page up"), N_("Scroll the messages a page up."), palette=False),
-    Action("page_down", ("pagedown",), N_("A page down"), N_("Scroll the messages a page down."), palette=False),
-    Action("app.theme", (), N_("Light or dark"), N_("Change between the light and the dark look.")),
+    Action("page_up", ("pageup",), N_("A page up"), N_("Scroll the messages a page up.")),
+    Action("page_down", ("pagedown",), N_("A page down"), N_("Scroll the messages a page down.")),
+    Action("theme", ("f4",), N_("Light or dark"), N_("Change between the light and the dark look."), "app"),
+    Action("command_palette", ("ctrl+p",), N_("Command palette"), N_("Find any of these by its name."), "app"),
     Action(
-        "app.command_palette", ("ctrl+p",), N_("Command palette"), N_("Find any of these by its name."), palette=False
-    ),
-    Action(
-        "app.quit", ("ctrl+q",), N_("Quit"), N_("Leave specchat. Everything is on disk already."), footer=N_("quit")
+        "quit",
+        ("ctrl+q",),
+        N_("Quit"),
+        N_("Leave specchat. A reply that is being written is stopped and kept."),
+        "app",
+        N_("quit"),
     ),
     Action("send", ("enter",), N_("Send"), N_("Send what is typed; during a reply it waits for its turn."), "composer"),
     Action(
@@ -148,16 +166,18 @@ ACTIONS: tuple[Action, ...] = (
     Action("later_prompt", ("down",), N_("Later prompt"), N_("The way back from an earlier prompt."), "composer"),
     Action(
         "leave",
-        ("tab",),
+        ("tab", "shift+tab"),
         N_("To the messages"),
-        N_("Go to the messages, to select a reply with ↑ and ↓."),
+        N_("Go to the messages, to select a reply with ↑ and ↓. A click on one does it, too."),
         "composer",
     ),
     Action("previous", ("up",), N_("Message before"), N_("Select the message before."), "transcript"),
     Action("next", ("down",), N_("Message after"), N_("Select the message after."), "transcript"),
     Action("choose", ("enter",), N_("X-ray"), N_("Open the X-ray of the selected reply."), "transcript"),
     Action("copy", ("ctrl+y",), N_("Copy"), N_("Copy the selected message as it was written."), "transcript"),
-    Action("back", ("tab",), N_("To the prompt"), N_("Go back to the prompt; so does typing."), "transcript"),
+    Action(
+        "back", ("tab", "shift+tab"), N_("To the prompt"), N_("Go back to the prompt; so does typing."), "transcript"
+    ),
 )
 
 BY_NAME = {action.name: action for action in ACTIONS}
@@ -171,7 +191,8 @@ def at(place: Place) -> Iterable[Action]:
 def bindings(place: Place) -> list[BindingType]:
     """Textual's bindings for `place`.
 
-    Those of the whole screen have priority, or what has the focus would take some of their keys for itself.
+    Those of the app and of the whole screen have priority, or what has the focus would take some of their keys for
+    itself.
     """
     return [
         Binding(
@@ -179,9 +200,8 @@ def bindings(place: Place) -> list[BindingType]:
             action.name,
             _(action.footer or action.title),
             show=bool(action.footer),
-            key_display=_shown(action.keys[0]).replace("ctrl+", "^"),
             tooltip=_(action.help),
-            priority=place == "chat",
+            priority=place in ("app", "chat"),
         )
         for action in at(place)
         if action.keys
@@ -193,7 +213,23 @@ def shown_keys(action: Action) -> str:
     return "  ".join(_shown(key) for key in action.keys)
 
 
-_SIGNS = {"up": "↑", "down": "↓", "escape": "Esc", "enter": "Enter", "tab": "Tab", "pageup": "PgUp", "pagedown": "PgDn"}
+def footer_key(key: str) -> str:
+    """A key of Textual's name as a footer shows it: `F2`, `^q`."""
+    return _shown(key).replace("ctrl+", "^")
+
+
+_SIGNS = {
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "escape": "Esc",
+    "enter": "Enter",
+    "tab": "Tab",
+    "backslash": "\\",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+}
 
 
 def _shown(key: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from specchat.app.options import UsageError, option
 from specchat.app.words import _, sentence
 from specchat.settings import sources
-from specchat.settings.schema import Value
+from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA, Settings
 
 
@@ -54,12 +54,12 @@ class ChatArguments:
 
 def ask_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, str]) -> AskArguments:
     """What `ask` is to do, from its parsed options, the settings `file` and the environment. Raises `UsageError`."""
-    target, rounds = _path("--target", parsed.target), _path("--rounds", parsed.rounds)
-    loaded = sources.load(file, environ, _typed(vars(parsed)))
+    target, rounds = typed_path("--target", parsed.target), typed_path("--rounds", parsed.rounds)
+    loaded = sources.load(file, environ, typed_settings(vars(parsed), SCHEMA))
     return AskArguments(
         prompt=None if parsed.prompt in (None, "-") else sources.encodable(parsed.prompt),
         target=None if target is None else Path(target),
-        draft=_path("--draft", parsed.draft),
+        draft=typed_path("--draft", parsed.draft),
         settings=loaded.settings,
         speculation_on=loaded.settings.speculation.enabled,
         stop=_stops(parsed.stop),
@@ -72,12 +72,12 @@ def ask_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, 
 
 def chat_arguments(parsed: argparse.Namespace, file: Path, environ: Mapping[str, str]) -> ChatArguments:
     """What `chat` or `demo` is to do, from the same sources. Raises `UsageError`."""
-    target = _path("--target", getattr(parsed, "target", None))
-    typed = _typed(vars(parsed))
+    target = typed_path("--target", getattr(parsed, "target", None))
+    typed = typed_settings(vars(parsed), SCHEMA)
     loaded = sources.load(file, environ, typed)
     return ChatArguments(
         target=None if target is None else Path(target),
-        draft=_path("--draft", getattr(parsed, "draft", None)),
+        draft=typed_path("--draft", getattr(parsed, "draft", None)),
         settings=loaded.settings,
         typed=typed,
         plain=parsed.plain,
@@ -90,10 +90,10 @@ def settings_notices(problems: Sequence[sources.Problem]) -> tuple[str, ...]:
     return tuple(f"{sentence(problem.code, problem.params)} {_('It is left out.')}" for problem in problems)
 
 
-def _typed(given: Mapping[str, Any]) -> dict[str, Value]:
-    """The settings typed on the command line, by key. Raises `UsageError` for a value that can't be used."""
+def typed_settings(given: Mapping[str, Any], items: Iterable[Setting]) -> dict[str, Value]:
+    """Those of `items` that were typed on the command line, by key. Raises `UsageError` for an unusable value."""
     typed: dict[str, Value] = {}
-    for item in SCHEMA:
+    for item in items:
         if item.key in given:
             raw = given[item.key]
             value = sources.accept(item, sources.parse(item, raw) if isinstance(raw, str) else raw, option(item))
@@ -103,7 +103,7 @@ def _typed(given: Mapping[str, Any]) -> dict[str, Value]:
     return typed
 
 
-def _path(option: str, text: str | None) -> str | None:
+def typed_path(option: str, text: str | None) -> str | None:
     """The path typed for `option`: not empty, and such that the engine can be told of it as UTF-8."""
     if text == "":
         raise UsageError("option_empty", {"option": option})

@@ -17,7 +17,9 @@ import msgspec
 
 from specchat.app import figures
 from specchat.app.arguments import AskArguments
+from specchat.app.costs import Costs, opened_quietly
 from specchat.app.display import Cleaner
+from specchat.app.drafters import able_drafter, usual_drafter
 from specchat.app.live import on_terminal
 from specchat.app.status import FAILED, USAGE
 from specchat.app.streams import complain, tell
@@ -126,14 +128,16 @@ class Ask:
 
     async def write(self) -> None:
         """Load, write the reply and show its figures, of a part of it too if this is interrupted or fails."""
+        paths = find_paths(os.environ)
         try:
-            async with EngineClient(find_paths(os.environ).log / "engine.log") as engine:
-                ready = await engine.start()
-                async for event in engine.load(self._file(self._target), self._draft_file()):
+            async with opened_quietly(paths.chats_file) as store, EngineClient(paths.log / "engine.log") as engine:
+                ready, costs = await engine.start(), Costs(engine, store)
+                async for event in costs.load(self._file(self._target), self._draft_file()):
                     self._show(event)
                     if isinstance(event, messages.Loaded):
                         self._reply = Reply(ready, event)
-                await self._take(self._generate(engine))
+                async with costs.heard_out():
+                    await self._take(self._generate(engine))
         except (EngineFailure, OSError):
             if self._reply:
                 self._reply.stop_reason = "failed"
@@ -146,17 +150,19 @@ class Ask:
         return messages.ModelFile(str(path.absolute()), self._arguments.settings.target)
 
     def _draft_file(self) -> messages.ModelFile | None:
-        if self._drafter != "model" or self._arguments.draft is None:
+        if self._drafter in ("lookup", "none") or self._arguments.draft is None:
             return None
         path = Path(self._arguments.draft).absolute()
         return messages.ModelFile(str(path), self._arguments.settings.draft)
 
     @property
     def _drafter(self) -> messages.DrafterName:
+        """Who is to guess. Nobody unless that is asked for: a seed then gives the same text every time."""
         draft = self._arguments.draft
         if draft is None or draft == "none" or not self._arguments.speculation_on:
             return "none"
-        return "lookup" if draft == "lookup" else "model"
+        gamma = self._arguments.settings.speculation.gamma
+        return usual_drafter(has_draft=draft != "lookup", gamma=gamma)
 
     def _generate(self, engine: EngineClient) -> AsyncIterator[messages.Event]:
         settings = self._arguments.settings
@@ -229,17 +235,17 @@ class Ask:
     def _as_json(self, reply: Reply) -> dict[str, object]:
         speculation = self._arguments.settings.speculation
         model = reply.loaded.draft.path if reply.loaded.draft else None
-        looks_up = self._drafter == "lookup" and reply.loaded.target.can_roll_back
-        draft = "lookup" if looks_up else model
+        drafter = able_drafter(self._drafter, reply.loaded)
         return {
             "text": reply.text,
             "stop_reason": reply.stop_reason,
             **figures.as_json(count(reply.rounds)),
             "seconds_prefill": reply.prefilled.seconds if reply.prefilled else None,
             "target": reply.loaded.target.path,
-            "draft": draft,
+            "draft": "lookup" if drafter == "lookup" else model,
+            "drafter": drafter,
             "rule": speculation.rule,
-            "gamma": speculation.gamma if draft else 0,
+            "gamma": 0 if drafter == "none" else speculation.gamma,
             "seed": reply.prefilled.seed if reply.prefilled else None,
             "backend": reply.ready.backend,
             "devices": list(reply.loaded.target.devices),

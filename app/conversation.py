@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from contextlib import aclosing
+from dataclasses import asdict
 from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
+from specchat.app.chats.opened import OpenChat
 from specchat.app.chats.prompt import prompt_of, whole_characters
-from specchat.app.chats.records import Chat, Message, StoreError
+from specchat.app.chats.records import Chat, Message
 from specchat.app.chats.store import Store
-from specchat.app.chats.titles import title_of
+from specchat.app.costs import Costs
+from specchat.app.drafters import able_drafter, usual_drafter
 from specchat.models.decoding.counters import Tally
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineDied, EngineFailure
@@ -26,21 +28,13 @@ from specchat.models.engine.messages import (
     Notice,
     Written,
 )
-from specchat.settings.values import MAX_GAMMA, RuleName, Settings, Speculation
+from specchat.settings.values import MAX_GAMMA, Gamma, RuleName, Settings, Speculation
 
 DEATHS = 2
 """So many deaths of the engine over the same models, loaded the same way, and a person is asked before the next try."""
 
 _Pair = tuple[ModelFile, ModelFile | None]
 """The target and the draft that a load is to be about."""
-
-
-@dataclass
-class _Open:
-    """A chat on screen. A reply goes to the one it was asked for in, even if another is opened meanwhile."""
-
-    chat: Chat | None = None
-    messages: list[Message] = field(default_factory=list)
 
 
 class Conversation:
@@ -55,15 +49,17 @@ class Conversation:
     ) -> None:
         self.speculation: Speculation = settings.speculation
         """What holds now; `change` changes it."""
-        self.drafter: DrafterName = "lookup" if draft is None else "model"
+        self.drafter: DrafterName = usual_drafter(has_draft=draft is not None, gamma=self.speculation.gamma)
+        """Who is to guess."""
         self.target = target
         self.draft = draft
         self.on = Tally()
         self.off = Tally()
         self._engine = engine
         self._store = store
+        self._costs = Costs(engine, store)
         self._settings = settings
-        self._open = _Open()
+        self._open = OpenChat(store)
         self._asked_for: _Pair | None = None
         self._is_stopping = False
         self._deaths: Counter[_Pair | None] = Counter()
@@ -77,6 +73,11 @@ class Conversation:
     def messages(self) -> list[Message]:
         """The open chat's messages. A reply is among them when it has ended."""
         return self._open.messages
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all that was said is on disk, as far as is known."""
+        return self._store.is_on_disk
 
     @property
     def settings(self) -> Settings:
@@ -97,6 +98,16 @@ class Conversation:
         """What is certainly loaded; None also after the engine died."""
         return self._engine.loaded
 
+    @property
+    def has_engine(self) -> bool:
+        """Whether a process for the models runs and is ready."""
+        return self._engine.ready is not None
+
+    @property
+    def guessing(self) -> DrafterName:
+        """Who does guess: `drafter`, as far as what is loaded can."""
+        return able_drafter(self.drafter, self.loaded)
+
     # ------------------------------------------------------------------ models
 
     async def choose(self, target: Path, draft: Path | None) -> None:
@@ -105,10 +116,8 @@ class Conversation:
         A draft that was chosen is meant to guess; without one, prompt lookup takes its place.
         """
         self.target, self.draft = target, draft
-        if draft is not None:
-            self.change(drafter="model")
-        elif self.drafter == "model":
-            self.change(drafter="lookup")
+        if draft is not None or self.drafter in ("both", "model"):
+            self.change(drafter=usual_drafter(has_draft=draft is not None, gamma=self.speculation.gamma))
 
     async def load(self) -> AsyncGenerator[Event, None]:
         """Load the wanted pair: gives `Progress` and `Notice`, in the end `Loaded`.
@@ -124,8 +133,8 @@ class Conversation:
 
     @property
     def must_ask_before_load(self) -> bool:
-        """Whether the engine died so often over the wanted pair that a person must allow another try."""
-        return self._deaths[self._wanted] >= DEATHS
+        """Whether the wanted pair isn't loaded, and the engine died over it so often that a person must allow a try."""
+        return not self._is_loaded and self._deaths[self._wanted] >= DEATHS
 
     def allow_load(self) -> None:
         """Allow one more try with the wanted pair; if the engine dies again, ask again."""
@@ -140,20 +149,23 @@ class Conversation:
         `Notice`, `Loaded`); then come `Progress`, `Prefilled`, `Written` and in the end `Done`, when the reply is
         saved and the last of `messages`. A `Notice` tells, once a reply, that the reply can't be saved.
 
-        Raises `StoreError` where the message can't be saved, and `EngineFailure` (`engine_died_twice`) where a load
-        is needed and `must_ask_before_load`: then nothing was sent or kept. Raises `EngineFailure` where the load or
-        the reply fails: the message stays, and what there is of the reply is the last of `messages`, as `cut`.
-        Leaving the iteration early stops the reply and keeps it.
+        Raises `StoreError` where the message can't be saved, and `EngineFailure` where the models can't be loaded
+        (`engine_died_twice` while `must_ask_before_load`): then nothing was sent or is kept. Raises `EngineFailure`
+        where the reply fails: the message stays, and what there is of the reply is the last of `messages`, as `cut`;
+        where there is nothing of it, the message itself is. Leaving the iteration early stops the reply and keeps it.
         """
-        if not self._is_loaded:
-            self._insist_on_leave()
+        self._insist_on_leave()
         self._is_stopping = False
         here = self._open
-        await self._say(here, whole_characters(text))
+        await here.say(whole_characters(text))
         if not self._is_loaded:
-            async with aclosing(self._load()) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with aclosing(self._load()) as events:
+                    async for event in events:
+                        yield event
+            except EngineFailure:
+                await here.unsay()
+                raise
         async with aclosing(self._answer(here)) as events:
             async for event in events:
                 yield event
@@ -167,18 +179,20 @@ class Conversation:
         self,
         *,
         enabled: bool | None = None,
-        gamma: int | None = None,
+        gamma: Gamma | None = None,
         rule: RuleName | None = None,
         drafter: DrafterName | None = None,
     ) -> None:
         """Speculate differently from the next round on, also inside a reply. None leaves a thing as it is.
 
-        `gamma` is brought into its range.
+        A `gamma` that is a number is brought into its range.
         """
         now = self.speculation
+        if isinstance(gamma, int):
+            gamma = min(max(gamma, 0), MAX_GAMMA)
         self.speculation = Speculation(
             enabled=now.enabled if enabled is None else enabled,
-            gamma=now.gamma if gamma is None else min(max(gamma, 0), MAX_GAMMA),
+            gamma=now.gamma if gamma is None else gamma,
             rule=now.rule if rule is None else rule,
         )
         self.drafter = self.drafter if drafter is None else drafter
@@ -189,11 +203,11 @@ class Conversation:
 
     async def new_chat(self) -> None:
         """Begin a new chat. It is kept, and listed, from its first message on."""
-        self._open = _Open()
+        self._open = OpenChat(self._store)
 
     async def open_chat(self, id: int) -> None:
         """Go on with a chat that was kept. Raises `StoreError` (`chat_missing` {} where it is gone)."""
-        self._open = _Open(*await self._store.read_chat(id))
+        self._open = OpenChat(self._store, *await self._store.read_chat(id))
 
     async def list_chats(self) -> list[Chat]:
         """The chats that are kept, the latest changed first. Raises `StoreError`."""
@@ -217,22 +231,14 @@ class Conversation:
 
     async def _load(self) -> AsyncGenerator[Event, None]:
         self._asked_for = self._wanted
-        async with aclosing(self._minding(self._engine.load(*self._asked_for))) as events:
+        async with aclosing(self._minding(self._costs.load(*self._asked_for))) as events:
             async for event in events:
                 yield event
 
-    async def _say(self, here: _Open, text: str) -> None:
-        """Save what a person says, and add it to the messages."""
-        if here.chat is None:
-            here.chat, message = await self._store.start_chat(title_of(text), text)
-        else:
-            message = Message(0, here.chat.id, "user", text)
-            message = replace(message, id=await self._store.save(message))
-        here.messages.append(message)
-
-    async def _answer(self, here: _Open) -> AsyncGenerator[Event, None]:
+    async def _answer(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         """The reply to the latest message; whatever happens, what there is of it joins the messages."""
-        reply = GrowingReply(self._store, here.messages[-1].chat_id)
+        model = Path(self.loaded.target.path).name if self.loaded else ""
+        reply = GrowingReply(self._store, here.messages[-1].chat_id, model)
         done: Done | None = None
         try:
             async with aclosing(self._minding(self._generate(here))) as events:
@@ -248,8 +254,8 @@ class Conversation:
                         yield Notice(problem.code, problem.params)
         except EngineFailure as failure:
             reply.fail(failure.code)
-            if self.loaded and not reply.has_begun:
-                await self._set_aside(here, failure.code)
+            if not reply.has_begun:
+                await here.set_aside(failure.code)
             raise
         finally:
             if message := await reply.end():
@@ -259,7 +265,7 @@ class Conversation:
         if done:
             yield done
 
-    def _generate(self, here: _Open) -> AsyncGenerator[Event, None]:
+    def _generate(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         return self._engine.generate(
             prompt_of(here.messages, self._settings.reply.system),
             sampling=self._settings.sampling,
@@ -267,13 +273,6 @@ class Conversation:
             drafter=self.drafter,
             max_tokens=self._settings.reply.max_tokens,
         )
-
-    async def _set_aside(self, here: _Open, code: str) -> None:
-        """Keep the latest message, which the engine refused, out of later prompts: it would refuse those too."""
-        refused = replace(here.messages[-1], state="cut", stop_reason=code)
-        here.messages[-1] = refused
-        with suppress(StoreError):  # the engine's failure is what a person must hear of
-            await self._store.save(refused)
 
     async def _minding(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """The engine's `events`, while it minds `stop` and deaths."""

@@ -23,6 +23,9 @@ STANDIN_SENTENCE = N_(
 )
 """What the stand-in is, for wherever it is shown."""
 
+STOP_SECONDS = 1.0
+"""How long the process that makes it may take to stop in order."""
+
 EDITION = 1
 """Raised whenever the same source makes another stand-in, so that those made before are made anew."""
 
@@ -122,11 +125,26 @@ def _make(out: Path, source: Path, plain: bool) -> None:
     finally:
         child.stdin.close()  # for the child, the sign to stop
         child.stdout.close()
-        ended = child.wait()
+        ended = _end_of(child, out)
     if failure is None and ended:
         failure = Failure("standin_failed", {"reason": _("its process ended with {code}").format(code=ended)})
     if failure:
         raise DemoError(failure.code, failure.params)
+
+
+def _end_of(child: subprocess.Popen[bytes], out: Path) -> int:
+    """The status of a process that was told to stop. One that is busy, as with its imports, is ended, or the person
+    who stopped it would wait; whatever happens, none is left that would be in the next one's way."""
+    try:
+        return child.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+            out.with_name(f"{out.name}.part").unlink(missing_ok=True)
+    return child.returncode
 
 
 def _follow(events: IO[bytes], plain: bool) -> Failure | None:

@@ -69,9 +69,9 @@ def _guessing(counters: Counters) -> str:
     parts = [_accepted(counters)]
     if runs := counters.draft_runs:
         parts.append(plural("{count} draft run", "{count} draft runs", runs).format(count=runs))
-    parts.append(f"α {number(counters.alpha, 2)}")
+    parts.append(_("α {alpha}").format(alpha=number(counters.alpha, 2)))
     if counters.c is not None:
-        parts.append(f"c {number(counters.c, 2)}")
+        parts.append(_("c {c}").format(c=number(counters.c, 2)))
     return " · ".join(parts)
 
 

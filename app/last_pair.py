@@ -46,7 +46,7 @@ def recall(data: Path) -> Recalled:
     if not _is_file(pair.target):
         return Recalled(None, "last_target_gone", {"path": str(pair.target)})
     if pair.draft is not None and not _is_file(pair.draft):
-        drafter: DrafterName = "lookup" if pair.drafter == "model" else pair.drafter
+        drafter: DrafterName = "none" if pair.drafter == "none" else "lookup"
         return Recalled(PairChoice(pair.target, None, drafter), "last_draft_gone", {"path": str(pair.draft)})
     return Recalled(pair)
 

@@ -53,8 +53,15 @@ def _run(argv: Sequence[str]) -> int:
     return _carry_out(parsed.command, parsed, wanted)
 
 
+def _bench_arguments(*sources: Any) -> Any:
+    from specchat.app.bench.arguments import bench_arguments
+
+    return bench_arguments(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
+    "bench": _bench_arguments,
     "chat": arguments.chat_arguments,
     "demo": arguments.chat_arguments,
 }
@@ -66,6 +73,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app import ask
 
         return ask.run(wanted)
+    if command == "bench":
+        from specchat.app.bench import command as bench
+
+        return bench.run(wanted)
     if command == "doctor":
         from specchat.app import doctor
 

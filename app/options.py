@@ -6,18 +6,19 @@ argparse splits the words; values are judged by `specchat.settings.sources`, as 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import partial
 from typing import Any, NoReturn, TypeAlias
 
+from specchat.app.bench.choices import CHOICES, SETTLED
+from specchat.app.sentences import N_
 from specchat.app.words import _
 from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
-COMMANDS = ("chat", "demo", "ask", "doctor")
+COMMANDS = ("chat", "demo", "ask", "bench", "doctor")
 
-_METAVARS: dict[type[Value], str] = {int: "N", float: "X", str: "TEXT"}
+_METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
 
 
 class UsageError(Exception):
@@ -39,13 +40,18 @@ def option(item: Setting) -> str:
 
 _OF_REPLIES = {option(item) for item in SCHEMA if item.section != "look"} | {"--no-speculation"}
 _OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).replace("--", "--no-", item.kind is bool))}
-_VALUED = {"--target", "--draft", "--stop", "--rounds"} | {option(item) for item in SCHEMA if item.kind is not bool}
+_OF_BENCHES = {option(item) for item in (*SCHEMA, *CHOICES) if item.section != "look" and item.key not in SETTLED}
+_VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"} | {
+    option(item) for item in SCHEMA if item.kind is not bool
+}
 _CHATTING = _OF_CHATS | {"--help", "--target", "--draft", "--plain"}
 _KNOWN: Mapping[str | None, Collection[str]] = {
     None: _CHATTING | {"--version"},
     "chat": _CHATTING,
     "demo": _CHATTING - {"--target", "--draft"},
     "ask": _OF_REPLIES | {"--help", "--target", "--draft", "--stop", "--rounds", "--json", "--raw"},
+    "bench": _OF_BENCHES
+    | {"--help", "--target", "--draft", "--prompts", "--json", "--csv", "--markdown", "--output", "--plot"},
     "doctor": {"--help", "--json"},
 }
 
@@ -64,12 +70,22 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parsed
 
 
+class _Help(argparse.HelpFormatter):
+    """Leaves room for long names, and has no words but ours."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=34)
+
+    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
+
+
 class Parser(argparse.ArgumentParser):
-    """Complains by raising `UsageError`, takes no abbreviations, and leaves room for long names in its help."""
+    """Complains by raising `UsageError`, and takes no abbreviations."""
 
     def __init__(self, **options: Any) -> None:
-        columns = partial(argparse.HelpFormatter, max_help_position=34)
-        super().__init__(add_help=False, allow_abbrev=False, formatter_class=columns, **options)
+        super().__init__(add_help=False, allow_abbrev=False, formatter_class=_Help, **options)
+        self._positionals.title, self._optionals.title = _("what to say"), _("options")
         self.add_argument("-h", "--help", action="help", help=_("Show this help."))
 
     def print_help(self, file: Any = None) -> None:
@@ -87,15 +103,16 @@ def build_parser() -> Parser:
     """The parser of the whole command line."""
     parser = Parser(
         prog="specchat",
-        usage="specchat [COMMAND] [OPTION …]",
+        usage=_("specchat [COMMAND] [OPTION …]"),
         description=_("A local chat in which a small model guesses ahead for a big one, and shows what that brings."),
         epilog=_("`specchat COMMAND --help` tells more."),
     )
     parser.add_argument("--version", action="store_true", help=_("Show the version."))
-    commands = parser.add_subparsers(dest="command", title=_("commands"), metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", title=_("commands"), metavar=_("COMMAND"))
     _add_chat(commands)
     _add_demo(commands)
     _add_ask(commands)
+    _add_bench(commands)
     _add_doctor(commands)
     return parser
 
@@ -103,7 +120,7 @@ def build_parser() -> Parser:
 def _add_chat(commands: Commands) -> None:
     chat = commands.add_parser(
         "chat",
-        usage="specchat [chat] [OPTION …]",
+        usage=_("specchat [chat] [OPTION …]"),
         help=_("Chat on a screen (what `specchat` alone does)."),
         description=_("Chat with a model, on a screen that shows what the draft brings."),
     )
@@ -114,7 +131,7 @@ def _add_chat(commands: Commands) -> None:
 def _add_demo(commands: Commands) -> None:
     demo = commands.add_parser(
         "demo",
-        usage="specchat demo [OPTION …]",
+        usage=_("specchat demo [OPTION …]"),
         help=_("Chat with a pair that shows what a draft can do."),
         description=_("Make a stand-in for a big model out of the bundled one, once, and chat with the two as a pair."),
     )
@@ -124,11 +141,47 @@ def _add_demo(commands: Commands) -> None:
 def _add_ask(commands: Commands) -> None:
     ask = commands.add_parser(
         "ask",
-        usage='specchat ask [OPTION …] ["PROMPT"]',
+        usage=_('specchat ask [OPTION …] ["PROMPT"]'),
         help=_("Write one reply."),
         description=_("Write one reply to standard output; figures about it go to standard error."),
     )
     _add_ask_options(ask)
+
+
+def _add_bench(commands: Commands) -> None:
+    bench = commands.add_parser(
+        "bench",
+        usage=_("specchat bench [OPTION …]"),
+        help=_("Measure what drafts bring."),
+        description=_("Let a target write with drafts and without, in turns, and tell how sure the difference is."),
+    )
+    models = bench.add_argument_group(_("models"))
+    models.add_argument("--target", metavar=_("PATH"), help=_("The GGUF that writes; without it, the bundled one."))
+    models.add_argument(
+        "--draft",
+        action="append",
+        default=[],
+        metavar=_("PATH"),
+        help=_("A GGUF that guesses, or `lookup`; may be given again. [lookup]"),
+    )
+    _add_measure(bench)
+    _add_report(bench)
+    _add_choices(bench, SETTLED)
+
+
+def _add_measure(bench: argparse.ArgumentParser) -> None:
+    measure = bench.add_argument_group(_("measurement"))
+    prompts = _("What is asked: a TOML file, or a text file with a prompt in each line. [builtin]")
+    measure.add_argument("--prompts", metavar=_("FILE"), help=prompts)
+    _add_items(measure, CHOICES)
+
+
+def _add_report(bench: argparse.ArgumentParser) -> None:
+    report = bench.add_argument_group(_("output"))
+    for form in ("JSON", "CSV", "Markdown"):
+        report.add_argument(f"--{form.lower()}", action="store_true", help=_("Report as {form}.").format(form=form))
+    report.add_argument("--output", metavar=_("FILE"), help=_("Write the report to FILE, and show the table as well."))
+    report.add_argument("--plot", metavar=_("FILE"), help=_("Draw a picture: FILE ends in .svg or .png."))
 
 
 def _add_doctor(commands: Commands) -> None:
@@ -143,8 +196,8 @@ def _add_doctor(commands: Commands) -> None:
 
 def _add_models(command: argparse.ArgumentParser, about_target: str) -> None:
     models = command.add_argument_group(_("models"))
-    models.add_argument("--target", metavar="PATH", help=about_target)
-    models.add_argument("--draft", metavar="PATH", help=_("The GGUF that guesses, or `lookup`, or `none`."))
+    models.add_argument("--target", metavar=_("PATH"), help=about_target)
+    models.add_argument("--draft", metavar=_("PATH"), help=_("The GGUF that guesses, or `lookup`, or `none`."))
 
 
 def _add_chat_options(command: argparse.ArgumentParser) -> None:
@@ -156,44 +209,53 @@ def _add_chat_options(command: argparse.ArgumentParser) -> None:
 
 
 def _add_ask_options(ask: argparse.ArgumentParser) -> None:
-    ask.add_argument("prompt", nargs="?", metavar="PROMPT", help=_("What to ask; without it, standard input is read."))
+    ask.add_argument(
+        "prompt", nargs="?", metavar=_("PROMPT"), help=_("What to ask; without it, standard input is read.")
+    )
     _add_models(ask, _("The GGUF that writes; without it, the bundled one."))
     output = ask.add_argument_group(_("output"))
     output.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
-    output.add_argument("--rounds", metavar="FILE", help=_("Write the rounds to FILE as JSON lines."))
+    output.add_argument("--rounds", metavar=_("FILE"), help=_("Write the rounds to FILE as JSON lines."))
     reply = _add_choices(ask)
     reply.add_argument(
-        "--stop", action="append", default=[], metavar="TEXT", help=_("End before this text; may be given again.")
+        "--stop", action="append", default=[], metavar=_("TEXT"), help=_("End before this text; may be given again.")
     )
     reply.add_argument("--raw", action="store_true", help=_("Use no chat template: the model continues the prompt."))
 
 
-def _add_choices(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add what the settings file can set, too; returns the group about the reply."""
-    _add_settings(command.add_argument_group(_("speculation")), "speculation")
+def _add_choices(command: argparse.ArgumentParser, without: Collection[str] = frozenset()) -> argparse._ArgumentGroup:
+    """Add what the settings file can set, too, but for the keys in `without`; returns the group about the reply."""
+    _add_settings(command.add_argument_group(_("speculation")), "speculation", without)
     _add_settings(command.add_argument_group(_("sampling")), "sampling")
     reply = command.add_argument_group(_("reply"))
-    _add_settings(reply, "reply")
+    _add_settings(reply, "reply", without)
     about = _("For the target. With --draft- in front (as in --draft-gpu-layers) for the draft.")
     _add_settings(command.add_argument_group(_("engine"), about), "target")
     _add_settings(command, "draft", hidden=True)
     return reply
 
 
-def _add_settings(group: argparse._ActionsContainer, section: str, hidden: bool = False) -> None:
-    """Add the options of a section. Only those that were typed come out of the parser, as text under their keys."""
-    for item in SCHEMA:
-        if item.section == section:
-            help = argparse.SUPPRESS if hidden else _help(item)
-            if item.kind is bool:
-                kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
-            else:
-                kind = {"metavar": "|".join(item.choices) or _METAVARS[item.kind]}
-            group.add_argument(option(item), dest=item.key, default=argparse.SUPPRESS, help=help, **kind)
+def _add_settings(
+    group: argparse._ActionsContainer, section: str, without: Collection[str] = frozenset(), hidden: bool = False
+) -> None:
+    """Add the options of a section."""
+    items = [item for item in SCHEMA if item.section == section and item.key not in without]
+    _add_items(group, items, hidden)
+
+
+def _add_items(group: argparse._ActionsContainer, items: Iterable[Setting], hidden: bool = False) -> None:
+    """Add an option each. Only those that were typed come out of the parser, as text under their keys."""
+    for item in items:
+        help = argparse.SUPPRESS if hidden else _help(item)
+        if item.kind is bool:
+            kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
+        else:
+            kind = {"metavar": "|".join(item.choices or (*item.words, _(_METAVARS[item.kind])))}
+        group.add_argument(option(item), dest=item.key, default=argparse.SUPPRESS, help=help, **kind)
 
 
 def _help(item: Setting) -> str:
-    default = ("on" if item.default else "off") if item.kind is bool else str(item.default)
+    default = (_("on") if item.default else _("off")) if item.kind is bool else str(item.default)
     text = f"{_(item.help)} [{default}]" if default else _(item.help)
     return text.replace("%", "%%")  # argparse would fill in what follows a single one
 
@@ -227,7 +289,9 @@ def _joined(arguments: Sequence[str], command: str | None) -> list[str]:
 def _misplaced(word: str, command: str | None) -> UsageError:
     """Why there is no place for `word`."""
     if not word.startswith("-"):
-        return UsageError("argument_extra", {"argument": word})
+        if command == "ask":
+            return UsageError("argument_extra", {"argument": word})
+        return UsageError("argument_stray", {"argument": word, "command": command or "chat"})
     name = word.partition("=")[0]
     longer = sorted(known for known in _KNOWN[command] if known.startswith(name) and len(name) > 2)
     if near := longer or get_close_matches(name, _KNOWN[command], 1):

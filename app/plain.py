@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
@@ -17,11 +17,13 @@ from specchat.app.chats.records import StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.display import Cleaner
 from specchat.app.last_pair import PairChoice, remember
+from specchat.app.quitting import how_to_quit
+from specchat.app.reasons import commonest_reason
 from specchat.app.sentences import N_
 from specchat.app.streams import complain, tell
 from specchat.app.words import _, sentence, visible
-from specchat.models.decoding.counters import Tally
-from specchat.models.decoding.rounds import StopReason
+from specchat.models.decoding.counters import count
+from specchat.models.decoding.rounds import Round, StopReason
 from specchat.models.engine import messages
 from specchat.models.engine.errors import EngineFailure
 from specchat.settings.values import MAX_GAMMA
@@ -29,8 +31,8 @@ from specchat.settings.values import MAX_GAMMA
 COMMANDS = (
     ("/on", N_("let the draft guess")),
     ("/off", N_("let the target write alone")),
-    ("/gamma N", N_("guess N tokens a round")),
-    ("/draft model|lookup|none", N_("who guesses")),
+    ("/gamma auto|N", N_("guess as many tokens a round as pay, or N")),
+    ("/draft both|model|lookup|none", N_("who guesses; both is lookup where the text repeats itself, else the model")),
     ("/rule block|token", N_("how guesses are judged")),
     ("/new", N_("begin a new chat; this one is kept")),
     ("/help", N_("show this list")),
@@ -41,9 +43,12 @@ _GAMMAS = tuple(map(str, range(MAX_GAMMA + 1)))
 
 
 class PlainChat:
-    """Talks with a person, or with a pipe, until it is told to quit. `data` is where the pair is remembered."""
+    """Talks with a person, or with a pipe, until it is told to quit.
 
-    def __init__(self, conversation: Conversation, data: Path) -> None:
+    `data` is where the pair is remembered; None where it isn't to be.
+    """
+
+    def __init__(self, conversation: Conversation, data: Path | None) -> None:
         self._conversation = conversation
         self._data = data
         self._is_working = False
@@ -52,6 +57,14 @@ class PlainChat:
         self._has_told_of_load = False
         self._is_in_line = False
         """Whether the last line of a reply has yet to be ended."""
+        self._has_loaded = False
+        self._answers: list[bool] = []
+        """For each message, whether its reply is whole."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether a pipe lacks an answer, or sent nothing to models that can't be loaded. A person has seen it all."""
+        return not self._has_person and not (all(self._answers) if self._answers else self._has_loaded)
 
     async def run(self, notices: Iterable[str], hint: str) -> None:
         """Load the models and take turns. Raises `OSError` where standard output can't be written."""
@@ -60,7 +73,7 @@ class PlainChat:
         if hint:
             tell(hint)
         with self._minding_ctrl_c():
-            await self._follow(self._conversation.load())
+            self._has_loaded = await self._follow(self._conversation.load())
             if self._has_person:
                 tell(_("Type a message, or /help."))
             while (line := await self._next_line()) is not None and line.strip() != "/quit":
@@ -111,7 +124,7 @@ class PlainChat:
         if self._is_working:
             self._conversation.stop()
         else:
-            tell("", _("/quit leaves. Everything is on disk already."))
+            tell("", how_to_quit(_("/quit leaves."), self._conversation))
             self._show_prompt()
 
     # ------------------------------------------------------------------ commands
@@ -122,11 +135,13 @@ class PlainChat:
         match line.split():
             case ["/on" | "/off" as name]:
                 return [speculating.switch(conversation, name == "/on")]
+            case ["/gamma", "auto"]:
+                return [speculating.guess(conversation, "auto")]
             case ["/gamma", number] if number in _GAMMAS:
                 return [speculating.guess(conversation, int(number))]
             case ["/gamma", *_other]:
-                return [_("γ takes a whole number from 0 to {most}, as in /gamma 3.").format(most=MAX_GAMMA)]
-            case ["/draft", ("model" | "lookup" | "none") as drafter]:
+                return [_("γ takes a whole number from 0 to {most}, or auto, as in /gamma 3.").format(most=MAX_GAMMA)]
+            case ["/draft", ("both" | "model" | "lookup" | "none") as drafter]:
                 return [speculating.let_guess(conversation, drafter)]
             case ["/rule", ("block" | "token") as rule]:
                 return [speculating.judge_by(conversation, rule)]
@@ -142,7 +157,7 @@ class PlainChat:
     async def _may_start(self) -> bool:
         """Whether the engine may be started: after it died twice over the same models, a person must say so."""
         conversation = self._conversation
-        if conversation.loaded or not conversation.must_ask_before_load or not self._has_person:
+        if not conversation.must_ask_before_load or not self._has_person:
             return True
         tell(_("The engine has died twice over these models, loaded this way. Type yes to start it with them again."))
         if (await self._next_line() or "").strip().lower() not in ("yes", "y", _("yes")):
@@ -153,29 +168,30 @@ class PlainChat:
 
     async def _answer(self, prompt: str) -> None:
         """Send a prompt and show its reply, and then the reply's figures."""
-        reply = Tally()
-        await self._follow(self._conversation.send(prompt), reply)
-        counters = reply.counters()
-        if counters.target_passes:
-            tell(figures.brief(counters))
+        reply: list[Round] = []
+        self._answers.append(await self._follow(self._conversation.send(prompt), reply))
+        if reply:
+            tell(_counter(reply))
 
-    async def _follow(self, events: AsyncGenerator[messages.Event, None], reply: Tally | None = None) -> None:
-        """Show the events of a load or of a reply, and add up the reply's rounds."""
+    async def _follow(self, events: AsyncGenerator[messages.Event, None], reply: list[Round] | None = None) -> bool:
+        """Show the events of a load or of a reply, and collect the reply's rounds; whether it came to its end."""
         self._is_working, self._has_told_of_load = True, False
         cleaner = Cleaner()
         try:
             async with aclosing(events):
                 async for event in events:
                     if isinstance(event, messages.Written) and reply is not None:
-                        reply.add(event.round)
+                        reply.append(event.round)
                     if isinstance(event, messages.Written | messages.Done):
                         self._write(cleaner.feed(event.text))
                     await self._tell_of(event)
         except (EngineFailure, StoreError) as failure:
             self._end_line()
             complain(sentence(failure.code, failure.params))
+            return False
         finally:
             self._is_working = False
+        return True
 
     async def _tell_of(self, event: messages.Event) -> None:
         """Say what is to be said of an event, if anything is."""
@@ -215,12 +231,20 @@ class PlainChat:
 
     async def _remember_pair(self) -> None:
         """Keep the pair for the next start, as the screen does."""
+        if self._data is None:
+            return
         chosen = PairChoice(self._conversation.target, self._conversation.draft, self._conversation.drafter)
         try:
             await asyncio.to_thread(remember, self._data, chosen)
         except OSError as error:
             path = error.filename or str(self._data)
             complain(sentence("file_unwritable", {"path": path, "reason": error.strerror or str(error)}))
+
+
+def _counter(reply: Sequence[Round]) -> str:
+    """The figures of a reply, and why most of its rounds guessed as they did, in a line."""
+    line, reason = figures.brief(count(reply)), commonest_reason(reply)
+    return " · ".join([line, _("mostly {reason}").format(reason=reason)]) if reason else line
 
 
 def _help() -> list[str]:

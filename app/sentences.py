@@ -15,6 +15,9 @@ def N_(text: str) -> str:
 
 SETTINGS: Mapping[str, str] = {
     "setting_whole_number": N_("{name} takes a whole number from {minimum} to {maximum}, not {value}."),
+    "setting_whole_number_or_word": N_(
+        "{name} takes a whole number from {minimum} to {maximum}, or {words}, not {value}."
+    ),
     "setting_number": N_("{name} takes a number from {minimum} to {maximum}, not {value}."),
     "setting_choice": N_("{name} takes one of {choices}, not {value}."),
     "setting_switch": N_("{name} takes true or false, not {value}."),
@@ -37,6 +40,7 @@ COMMAND_LINE: Mapping[str, str] = {
     "option_needs_value": N_("{option} needs a value."),
     "option_empty": N_("{option} can't be empty."),
     "argument_extra": N_("{argument} is one argument too many; put a prompt of several words in quotes."),
+    "argument_stray": N_("{argument} is one argument too many: `specchat {command}` takes options alone."),
     "path_not_utf8": N_("{option} can't take {path}, since its name isn't valid Unicode; rename it."),
     "input_unreadable": N_("Standard input can't be read: {reason}."),
     "output_unwritable": N_("Standard output can't be written: {reason}."),
@@ -83,6 +87,10 @@ FILES: Mapping[str, str] = {
     "file_name_not_unicode": N_("{path} can't be used, since its name isn't valid Unicode; rename it."),
     "last_target_gone": N_("The target of last time, {path}, isn't there any more."),
     "last_draft_gone": N_("The draft of last time, {path}, isn't there any more."),
+    "standin_without_bundled": N_(
+        "The demo makes its target of the bundled model, which isn't installed; add it with `pip install "
+        '"specchat[bundled]"`.'
+    ),
     "standin_unfit": N_("No stand-in can be made of {path}: {what}."),
     "standin_busy": N_("Another specchat is making the stand-in right now; try again when it is done."),
     "standin_failed": N_("The stand-in can't be made: {reason}."),
@@ -91,11 +99,7 @@ FILES: Mapping[str, str] = {
 LOADING: Mapping[str, str] = {
     "load_failed": N_("{path} can't be loaded: {reason}"),
     "context_failed": N_("{path} gets no context, perhaps for lack of memory: {reason}. A smaller --ctx may help."),
-    "no_weights": N_("{path} holds a vocabulary and no weights; choose the model itself."),
     "no_vocabulary": N_("{path} has no vocabulary, so it can't read or write text; choose another file."),
-    "embedding_model": N_("{path} makes embeddings and writes no text; choose a chat model."),
-    "encoder_model": N_("{path} is an encoder-decoder model, which specchat can't run; choose a chat model."),
-    "diffusion_model": N_("{path} is a diffusion model, which specchat can't run; choose a chat model."),
     "no_such_gpu": N_("There is no GPU {gpu}: llama.cpp sees {count} here, counted from 0."),
     "cache_needs_flash_attention": N_("A {cache_type} value cache needs flash attention, so don't turn that off."),
     "fewer_layers": N_("{path} didn't fit on the GPU with {asked} layers; {used} are there, the rest is on the CPU."),
@@ -132,7 +136,7 @@ PAIRING: Mapping[str, str] = {
 }
 
 PROMPTS: Mapping[str, str] = {
-    "no_template": N_("{path} has no chat template; use --raw, or a model made for chat."),
+    "no_template": N_("{path} has no chat template; choose a model made for chat, or use `specchat ask --raw`."),
     "template_bent_merged": N_("The chat template refuses two messages in a row from one side; they were joined."),
     "template_bent_system_folded": N_("The chat template refuses a system text; it was put before the first message."),
     "template_bent_chatml": N_(
@@ -140,8 +144,13 @@ PROMPTS: Mapping[str, str] = {
     ),
     "template_syntax": N_("The chat template of {path} isn't valid (line {line}): {reason}"),
     "template_failed": N_("The chat template of {path} fails: {reason}"),
-    "template_slow": N_("The chat template of {path} was stopped after {seconds} seconds; use --raw or another model."),
-    "template_large": N_("The chat template of {path} is or writes far too much; use --raw or another model."),
+    "template_slow": N_(
+        "The chat template of {path} was stopped after {seconds} seconds; choose another model, or use "
+        "`specchat ask --raw`."
+    ),
+    "template_large": N_(
+        "The chat template of {path} is or writes far too much; choose another model, or use `specchat ask --raw`."
+    ),
     "prompt_too_long": N_("The prompt takes {tokens} tokens, with room for {room}; shorten it or raise --ctx."),
     "prompt_beyond_model": N_("The prompt takes {tokens} tokens, and {path} was trained for {room}; shorten it."),
     "reply_cut_length": N_("The reply was cut at {tokens} tokens; --max-tokens allows more."),
@@ -188,6 +197,22 @@ CHATS: Mapping[str, str] = {
     ),
 }
 
+BENCH: Mapping[str, str] = {
+    "prompts_unreadable": N_("The prompts in {path} can't be read: {reason}."),
+    "prompts_not_utf8": N_("The prompts in {path} aren't UTF-8 text."),
+    "prompts_not_toml": N_("{path} isn't valid TOML: {reason}."),
+    "prompts_stray": N_("{path} may hold tables [[prompt]] only, but has {key} beside them."),
+    "prompts_form": N_("Prompt {number} in {path} must have a kind and a text, and nothing else."),
+    "prompts_kind_twice": N_('The kind "{kind}" comes twice in {path}; give each prompt one of its own.'),
+    "prompts_none": N_("{path} holds no prompt."),
+    "bench_draft_none": N_("--draft none has nothing to measure: plain replies are written anyway."),
+    "bench_one_form": N_("Only one of --json, --csv and --markdown can be had at a time."),
+    "bench_plot_ending": N_("--plot can't draw {path}: its name must end in one of {endings}."),
+    "bench_output_folder": N_("{path} is a folder, so nothing can be written there."),
+    "bench_output_denied": N_("{path} can't be written: permission denied."),
+    "bench_no_folder": N_("{path} can't be written, since there is no folder {folder}."),
+}
+
 SENTENCES: Mapping[str, str] = {
     **SETTINGS,
     **COMMAND_LINE,
@@ -197,6 +222,7 @@ SENTENCES: Mapping[str, str] = {
     **PROMPTS,
     **ENGINE,
     **CHATS,
+    **BENCH,
 }
 
 _UNSAID = N_("no reason was given")

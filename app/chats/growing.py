@@ -20,9 +20,11 @@ class GrowingReply:
     It is saved beside the writing, which never waits for that. A save that fails is tried again with the next one.
     """
 
-    def __init__(self, store: Store, chat_id: int) -> None:
+    def __init__(self, store: Store, chat_id: int, model: str) -> None:
+        """`model` is the name of the target's file."""
         self._store = store
         self._chat_id = chat_id
+        self._model = model
         self._id = 0
         self._text: list[str] = []
         self._steps: list[Step] = []
@@ -60,12 +62,19 @@ class GrowingReply:
     async def end(self) -> Message | None:
         """Save it as it ended, and return it if it had begun. Without `Done` or a failure, the person stopped it.
 
-        If this is cancelled, the saving goes on.
+        If this is cancelled, it is saved all the same before this ends: who comes after may close the store.
         """
         if self._saving is None:
             return None
         self._over.set()
-        await asyncio.shield(self._saving)
+        cancelled: asyncio.CancelledError | None = None
+        while not self._saving.done():
+            try:
+                await asyncio.shield(self._saving)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled:
+            raise cancelled
         return self._message()
 
     def take_problem(self) -> StoreError | None:
@@ -82,7 +91,8 @@ class GrowingReply:
     def _message(self) -> Message:
         state, stop_reason = self._ending if self._over.is_set() else ("writing", "")
         text = "".join(self._text)
-        return Message(self._id, self._chat_id, "assistant", text, state, tuple(self._steps), stop_reason)
+        steps = tuple(self._steps)
+        return Message(self._id, self._chat_id, "assistant", text, state, steps, stop_reason, self._model)
 
     async def _keep(self) -> None:
         while not self._over.is_set():

@@ -39,7 +39,7 @@ class Message:
 
     A reply is `whole`; or `stopped` by the person; or `cut` where the engine failed in it; or still `writing`, which
     in a reopened chat means that specchat itself was ended in it. A person's message is `whole`, or `cut` where the
-    engine refused to answer it: later prompts go without it.
+    engine refused it or failed before it answered: later prompts go without it.
     """
 
     id: int
@@ -53,6 +53,8 @@ class Message:
     """Of a reply: all its rounds, from which its figures and its X-ray come."""
     stop_reason: str = ""
     """Of a reply: the engine's `StopReason`, or the failure's code. Of a person's message: the failure's code."""
+    model: str = ""
+    """Of a reply: the name of the target's file. Raw, and empty in replies from before it was kept."""
 
 
 class StoreError(Exception):

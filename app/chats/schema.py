@@ -32,6 +32,7 @@ Migration = Sequence[str]
 
 # Ids are never used twice: another specchat may still have the chat open that had one.
 # Times are seconds since 1970. A reply's rounds are in pieces: `steps` holds those from number `first` on.
+# `costs` holds what passes of a model cost, by what that depends on (see `specchat.app.costs`).
 MIGRATIONS: Sequence[Migration] = (
     (
         """CREATE TABLE chats (
@@ -48,6 +49,8 @@ MIGRATIONS: Sequence[Migration] = (
             first INTEGER NOT NULL, steps BLOB NOT NULL, PRIMARY KEY (message, first)
         )""",
     ),
+    ("CREATE TABLE costs (source TEXT PRIMARY KEY, costs TEXT NOT NULL, updated REAL NOT NULL)",),
+    ("ALTER TABLE messages ADD COLUMN model TEXT NOT NULL DEFAULT ''",),
 )
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

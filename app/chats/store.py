@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -19,16 +19,18 @@ import msgspec
 
 from specchat.app.chats.records import Chat, Message, State, Step, StoreError
 from specchat.app.chats.schema import SUMS, open_database, open_in_memory, store_error, transaction
+from specchat.models.decoding.cost import CostTable
 from specchat.models.decoding.counters import Counters
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 _steps: msgspec.json.Decoder[tuple[Step, ...]] = msgspec.json.Decoder(tuple[Step, ...])
+_costs: msgspec.json.Decoder[CostTable] = msgspec.json.Decoder(CostTable)
 
 
 class Store:
-    """Keeps chats. `open` it before anything else, and `close` it in the end.
+    """Keeps chats, and what passes of models cost. `open` it before anything else, and `close` it in the end.
 
     SQLite works in a thread of its own, one piece of work after the other, so nothing here holds up the event loop.
     Work that was begun is finished even if who waits for it is cancelled. Every method may raise `StoreError`.
@@ -38,6 +40,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         """Keep the chats in the file `path`, whose folder need not exist."""
         self._path = path
+        self._is_file = False
+        self._has_lost = False
+        """Whether what was to be saved last isn't."""
         self._thread = ThreadPoolExecutor(1, "chats")
         self._chats = _Chats()
 
@@ -46,7 +51,14 @@ class Store:
 
         If it can't be used, returns why and leaves it as it is: then chats are kept in memory, up to `close`.
         """
-        return await self._do(self._chats.open, self._path)
+        problem = await self._do(self._chats.open, self._path)
+        self._is_file = problem is None
+        return problem
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether there is a file, and it took what was to be saved last."""
+        return self._is_file and not self._has_lost
 
     async def close(self) -> None:
         """Let go of the file, when all that was begun is done."""
@@ -75,7 +87,28 @@ class Store:
         Of its steps only those from number `first` on are written, after the earlier ones that are kept already.
         `sums` are of all its rounds.
         """
-        return await self._do(self._chats.save, message, first, sums)
+        try:
+            id = await self._do(self._chats.save, message, first, sums)
+        except StoreError:
+            self._has_lost = True
+            raise
+        self._has_lost = False
+        return id
+
+    async def forget(self, message: Message) -> None:
+        """Delete `message`, and its chat if that holds no other."""
+        await self._do(self._chats.forget, message)
+
+    async def find_costs(self, source: str) -> CostTable | None:
+        """What was kept last of the costs of `source`; None where that is nothing, or can't be read."""
+        return await self._do(self._chats.find_costs, source)
+
+    def keep_costs(self, costs: Mapping[str, CostTable]) -> None:
+        """Keep costs, each under its source, in place of those that are there. Done in the background, by `close`.
+
+        Where that fails nobody hears of it: they are measured again.
+        """
+        self._thread.submit(self._chats.keep_costs, costs)
 
     async def _do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         future = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *args, **kwargs))
@@ -110,7 +143,8 @@ class _Chats:
         with transaction(self._database, "DEFERRED"):  # so that another specchat saves nothing between the questions
             chats = self._rows("SELECT id, title, created, changed FROM chats WHERE id = ?", id)
             messages = self._rows(
-                "SELECT id, chat, role, content, state, stop_reason FROM messages WHERE chat = ? ORDER BY id", id
+                "SELECT id, chat, role, content, state, stop_reason, model FROM messages WHERE chat = ? ORDER BY id",
+                id,
             )
             pieces = self._rows(
                 "SELECT message, first, steps FROM rounds JOIN messages ON message = id WHERE chat = ? "
@@ -134,6 +168,27 @@ class _Chats:
         with transaction(self._database):
             return self._put(message, first, sums, time.time())
 
+    def forget(self, message: Message) -> None:
+        with transaction(self._database):
+            self._run("DELETE FROM messages WHERE id = ?", message.id)
+            self._run(
+                "DELETE FROM chats WHERE id = ?1 AND NOT EXISTS (SELECT * FROM messages WHERE chat = ?1)",
+                message.chat_id,
+            )
+
+    def find_costs(self, source: str) -> CostTable | None:
+        for (kept,) in self._rows("SELECT costs FROM costs WHERE source = ?", source):
+            with suppress(TypeError, msgspec.DecodeError):
+                return _costs.decode(kept)
+        return None
+
+    def keep_costs(self, costs: Mapping[str, CostTable]) -> None:
+        now = time.time()
+        with transaction(self._database):
+            for source, table in costs.items():
+                kept = msgspec.json.encode(table).decode()
+                self._run("INSERT OR REPLACE INTO costs (source, costs, updated) VALUES (?, ?, ?)", source, kept, now)
+
     def _put(self, message: Message, first: int, sums: Counters | None, now: float) -> int:
         id = message.id or self._add(message, now)
         names = ("content", "state", "stop_reason", *SUMS)
@@ -155,9 +210,11 @@ class _Chats:
         """A new row, whose text is still to come."""
         self._run("UPDATE chats SET changed = ? WHERE id = ?", now, message.chat_id)
         return self._run(
-            "INSERT INTO messages (chat, role, created, content, state, stop_reason) VALUES (?, ?, ?, '', '', '')",
+            "INSERT INTO messages (chat, role, model, created, content, state, stop_reason) "
+            "VALUES (?, ?, ?, ?, '', '', '')",
             message.chat_id,
             message.role,
+            message.model,
             now,
         )
 
@@ -174,7 +231,7 @@ def _chat(id: int, title: object, created: object, changed: object) -> Chat:
 
 
 def _message(row: Sequence[Any], steps: Sequence[Step]) -> Message:
-    id, chat, role, content, state, stop_reason = row
+    id, chat, role, content, state, stop_reason, model = row
     return Message(
         id=id,
         chat_id=chat,
@@ -183,6 +240,7 @@ def _message(row: Sequence[Any], steps: Sequence[Step]) -> Message:
         state=next((known for known in get_args(State) if known == state), "whole"),
         steps=tuple(steps),
         stop_reason=_text(stop_reason),
+        model=_text(model),
     )
 
 

@@ -8,12 +8,9 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from specchat.app import speculating
 from specchat.app.actions import bindings
 from specchat.app.chats.records import StoreError
 from specchat.app.conversation import Conversation
@@ -21,13 +18,15 @@ from specchat.app.display import clean
 from specchat.app.palette import Commands
 from specchat.app.screens import dialogs
 from specchat.app.screens.dialogs import Start
+from specchat.app.screens.switching import SwitchingScreen
 from specchat.app.screens.turns import Turns
 from specchat.app.widgets.composer import Composer
 from specchat.app.widgets.counter import Counter
 from specchat.app.widgets.counting import Counting
 from specchat.app.widgets.notices import Notices
-from specchat.app.widgets.panel import Repaints
+from specchat.app.widgets.prose import load_layout
 from specchat.app.widgets.queued import Queued
+from specchat.app.widgets.repaints import Repaints
 from specchat.app.widgets.reply import MessageView
 from specchat.app.widgets.strip import Strip
 from specchat.app.widgets.title import TitleRow, pair_line, places
@@ -40,7 +39,7 @@ _WIDTHS = [(0, "-tiny"), (50, "-narrow"), (100, "-wide")]
 _HEIGHTS = [(0, "-low"), (15, "-high")]
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(SwitchingScreen):
     """One chat at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
@@ -57,26 +56,32 @@ class ChatScreen(Screen[None]):
             self.look = look
 
     def __init__(self, conversation: Conversation, start: Start) -> None:
-        super().__init__()
-        self._conversation = conversation
+        super().__init__(conversation)
         self._start = start
         self._counting = Counting(conversation)
         self._turns = Turns(conversation, self, self._counting)
         self._device = ""
         """Where the models are."""
+        self._is_lasting = start.is_lasting
+        """Whether the pair is to be the next start's, too."""
         self._title, self._counter, self._strip = TitleRow(), Counter(), Strip()
-        self._transcript = Transcript(start.hint)
+        self._transcript = Transcript(conversation.messages, self._hint, id="transcript")
         self._queued = Queued()
         self._notices = Notices()
-        self._composer = Composer(_("Ask something"))
+        self._composer = Composer(_("Ask something"), id="composer")
         self._repaints = Repaints(self._paint, time.monotonic, self.set_timer)
 
     def compose(self) -> ComposeResult:
         """Everything, for a wide window and for a narrow one; the style sheet hides the rest."""
-        yield self._title
-        with Horizontal(id="body"):
-            yield Vertical(self._transcript, self._queued, self._notices, self._strip, self._composer, id="talk")
-            yield self._counter
+        yield from (
+            self._title,
+            self._counter,
+            self._transcript,
+            self._queued,
+            self._notices,
+            self._strip,
+            self._composer,
+        )
         yield Footer(show_command_palette=False)
         yield Static(_("specchat needs a window of at least 50 columns and 15 rows."), id="small", markup=False)
 
@@ -90,6 +95,7 @@ class ChatScreen(Screen[None]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
+        self.run_worker(load_layout, thread=True)
         self.run_worker(self._turns.run(), group="turns")
         self._turns.load()
 
@@ -116,14 +122,19 @@ class ChatScreen(Screen[None]):
         """Show a sentence for a moment."""
         self._notices.mention(text)
 
+    def stop(self) -> bool:
+        """Stop what runs; whether anything did."""
+        return self._turns.stop()
+
     def show_loaded(self, loaded: messages.Loaded) -> None:
         """Show the new pair, and remember it for the next start."""
         self._device = places(loaded)
-        self._remember_pair()
+        if self._is_lasting:
+            self._remember_pair()
 
     def show_motion(self) -> None:
-        """Blink or not."""
-        self._composer.cursor_blink = self.app.animation_level != "none"
+        """Blink or not. A cursor that blinks takes time from the engine, too."""
+        self._composer.cursor_blink = self.app.animation_level != "none" and self._turns.doing == "nothing"
 
     def show_state(self) -> None:
         """Show at the next repaint what has changed."""
@@ -145,27 +156,6 @@ class ChatScreen(Screen[None]):
         """Let the prompt that waits be edited again."""
         self.give_back(self._turns.take_back())
 
-    @on(Composer.Nudged)
-    def nudge(self, event: Composer.Nudged) -> None:
-        """Guess more or less."""
-        self._changed(speculating.step_gamma(self._conversation, event.step))
-
-    @on(Composer.Left)
-    def go_to_messages(self) -> None:
-        """Let the arrow keys select messages."""
-        self._transcript.focus()
-
-    @on(Transcript.Left)
-    def go_to_prompt(self, event: Transcript.Left) -> None:
-        """Let a person type."""
-        self._composer.focus()
-        self._composer.insert(event.typed)
-
-    @on(Transcript.Chosen)
-    def look_into(self) -> None:
-        """Open the X-ray of the selected reply."""
-        self.action_xray()
-
     # ------------------------------------------------------------------ actions (see `specchat.app.actions`)
 
     def action_help(self) -> None:
@@ -174,26 +164,13 @@ class ChatScreen(Screen[None]):
 
         self.app.push_screen(HelpScreen())
 
-    def action_toggle_speculation(self) -> None:
-        """Turn speculation on or off."""
-        self._changed(speculating.toggle(self._conversation))
+    def action_counter(self) -> None:
+        """Show the whole counter, whatever room there is."""
+        from specchat.app.screens.counter import CounterScreen
 
-    def action_fewer_guesses(self) -> None:
-        """Guess one token less."""
-        self._changed(speculating.step_gamma(self._conversation, -1))
+        self.app.push_screen(CounterScreen(lambda: self._counting.state))
 
-    def action_more_guesses(self) -> None:
-        """Guess one token more."""
-        self._changed(speculating.step_gamma(self._conversation, 1))
-
-    def action_next_drafter(self) -> None:
-        """Let something else guess."""
-        self._changed(speculating.next_drafter(self._conversation))
-
-    def action_next_rule(self) -> None:
-        """Keep or replace guesses by the other rule."""
-        self._changed(speculating.next_rule(self._conversation))
-
+    @on(Transcript.Chosen)
     def action_xray(self) -> None:
         """Open the X-ray of the selected reply, or of the last."""
         from specchat.app.screens.xray import XrayScreen
@@ -208,17 +185,8 @@ class ChatScreen(Screen[None]):
 
     def action_stop(self) -> None:
         """Stop what runs; else take notices away; else go back to the prompt."""
-        if not self._turns.stop() and not self._notices.dismiss():
+        if not self.stop() and not self._notices.dismiss():
             self._composer.focus()
-
-    def action_interrupt(self) -> None:
-        """Copy what is selected; else stop what runs; else say how to quit."""
-        if selected := self._composer.selected_text or self.get_selected_text():
-            self.app.copy_to_clipboard(selected)
-            self.clear_selection()
-            self.mention(_("Copied, if this terminal lets programs do that."))
-        elif not self._turns.stop():
-            self.mention(_("ctrl+q quits. Everything is on disk already."))
 
     def action_page_up(self) -> None:
         """Scroll up."""
@@ -241,7 +209,9 @@ class ChatScreen(Screen[None]):
         if self._is_replying():
             return
         try:
-            if await dialogs.choose_chat(self.app, self._conversation):
+            chosen = await dialogs.choose_chat(self.app, self._conversation)
+            if chosen is not None and not self._is_replying():  # a prompt may have been sent before the list came
+                await self._conversation.open_chat(chosen)
                 await self._show_chat()
         except StoreError as error:
             self.say(sentence(error.code, error.params))
@@ -250,6 +220,8 @@ class ChatScreen(Screen[None]):
     async def action_models(self) -> None:
         """Let a person choose another pair, and load it."""
         if await dialogs.choose_pair(self.app, self._conversation, self._start):
+            self._is_lasting = True
+            self._transcript.greet(self._hint)
             self._turns.load()
 
     @work(exclusive=True, group="settings")
@@ -262,9 +234,9 @@ class ChatScreen(Screen[None]):
 
     # ------------------------------------------------------------------ the rest
 
-    def _changed(self, said: str) -> None:
-        self.mention(said)
-        self.show_state()
+    @property
+    def _hint(self) -> str:
+        return self._start.hints.get(self._conversation.target, "")
 
     def _is_replying(self) -> bool:
         """Whether another chat can't be opened now, which is said."""
@@ -278,7 +250,8 @@ class ChatScreen(Screen[None]):
         self._counting.forget()
         self.show_state()
         said = [message.content for message in self._conversation.messages if message.role == "user"]
-        self._composer.remember([clean(text) for text in said])
+        if said:  # a new chat leaves those of the one before
+            self._composer.remember([clean(text) for text in said])
         await self._transcript.show(self._conversation.messages)
 
     @work(exclusive=True, group="remember")
@@ -288,12 +261,14 @@ class ChatScreen(Screen[None]):
             self.say(sentence("file_unwritable", {"path": path, "reason": error.strerror or str(error)}))
 
     def _paint(self) -> None:
-        """Everything that shows the state: cheap, and at most 15 times a second."""
+        """All that changes while a reply is written, in one go: each repaint takes its time from the engine."""
         now = self._conversation
-        self._title.show(pair_line(now), self._counting.stage or self._device)
+        if self._turns.reply:
+            self._turns.reply.feed()
         state = self._counting.state
+        self._title.show(pair_line(now), self._counting.stage or self._device, state.context)
         self._counter.show(state)
         self._strip.show(state)
         self._queued.show(self._turns.queue)
         self._composer.can_take_back = bool(self._turns.queue)
-        self.set_class(self._turns.doing != "nothing", "-busy")
+        self.show_motion()

@@ -26,14 +26,6 @@ class ChatsScreen(Dialog[int]):
     What is typed narrows the list down to titles that hold it; the arrow keys go through the list meanwhile.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move('cursor_up')", show=False, priority=True),
-        Binding("down", "move('cursor_down')", show=False, priority=True),
-        Binding("pageup", "move('page_up')", show=False, priority=True),
-        Binding("pagedown", "move('page_down')", show=False, priority=True),
-        Binding("enter", "open", _("open"), priority=True),
-    ]
-
     DEFAULT_CSS = """
     ChatsScreen OptionList { margin-top: 1; }
     """
@@ -43,12 +35,14 @@ class ChatsScreen(Dialog[int]):
         self._chats = chats
         self._current = current
         self._shown: list[Chat] = []
+        self._typed: str | None = None
+        """What their titles hold; None before any are shown."""
 
     def compose(self) -> ComposeResult:
         """A line to type in and the list below it."""
         with Vertical(id="box"):
             yield Static(_("Earlier chats"), id="title")
-            yield Line(_("type to find one"))
+            yield _Search(_("type to find one"))
             yield OptionList(markup=False, compact=True)
             yield Static(id="said", markup=False)
         yield Footer(show_command_palette=False)
@@ -69,13 +63,23 @@ class ChatsScreen(Dialog[int]):
 
     def action_open(self) -> None:
         """Open the chat under the cursor."""
-        self.query_one(OptionList).action_select()
+        place = self._narrowed_down().highlighted
+        if place is not None:
+            self.dismiss(self._shown[place].id)
 
     def action_move(self, step: str) -> None:
         """Move the list's cursor, wherever the keys go."""
-        getattr(self.query_one(OptionList), f"action_{step}")()
+        getattr(self._narrowed_down(), f"action_{step}")()
+
+    def _narrowed_down(self) -> OptionList:
+        """The list, for a key that may come before the message that something was typed."""
+        self._list(self.query_one(Line).value)
+        return self.query_one(OptionList)
 
     def _list(self, typed: str) -> None:
+        if typed == self._typed:  # the cursor may have been moved since
+            return
+        self._typed = typed
         words = typed.casefold().split()
         self._shown = [chat for chat in self._chats if all(word in chat.title.casefold() for word in words)]
         chats = self.query_one(OptionList)
@@ -90,6 +94,16 @@ class ChatsScreen(Dialog[int]):
         title = visible(chat.title) or _("without a title")
         mark = "▸" if chat.id == self._current else " "
         return Content.assemble((f"{mark} {when(chat.changed)}  ", "dim"), Content(title))
+
+
+class _Search(Line):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "screen.move('cursor_up')", show=False),
+        Binding("down", "screen.move('cursor_down')", show=False),
+        Binding("pageup", "screen.move('page_up')", show=False),
+        Binding("pagedown", "screen.move('page_down')", show=False),
+        Binding("enter", "screen.open", _("open")),
+    ]
 
 
 def when(moment: datetime) -> str:

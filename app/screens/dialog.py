@@ -30,6 +30,7 @@ class Dialog(ModalScreen[Result | None]):
             padding: 0 1;
             background: $surface;
         }
+        &:ansi #box { border: round $foreground; }  /* no ground of its own sets it off */
         #title { text-style: bold; height: 1; }
         #said { height: auto; max-height: 3; color: $text-muted; }
         #said.wrong { color: $text-error; }

@@ -10,6 +10,7 @@ from pathlib import Path
 from textual.app import App
 
 from specchat.app.conversation import Conversation
+from specchat.app.drafters import usual_drafter
 from specchat.app.last_pair import PairChoice, remember
 from specchat.app.words import _
 from specchat.settings.schema import Value
@@ -29,21 +30,20 @@ class Start:
     """Models that the dialog for the pair offers, each with its name and a note."""
     notices: Sequence[str] = ()
     """Sentences to be shown at once."""
-    hint: str = ""
-    """What an empty chat says to a newcomer."""
+    hints: Mapping[Path, str] = field(default_factory=dict)
+    """What an empty chat says of a target to those who may not know it."""
+    is_lasting: bool = True
+    """Whether the pair it begins with is to be the next start's, too."""
 
 
-async def choose_chat(app: App[object], conversation: Conversation) -> bool:
-    """Let a person open an earlier chat; whether one was opened. Raises `StoreError`."""
+async def choose_chat(app: App[object], conversation: Conversation) -> int | None:
+    """Let a person choose an earlier chat; its id, or None to stay in this one. Raises `StoreError`."""
     from specchat.app.screens.chats import ChatsScreen
 
     chats = await conversation.list_chats()
     current = conversation.chat.id if conversation.chat else None
     chosen = await app.push_screen_wait(ChatsScreen(chats, current))
-    if chosen is None or chosen == current:
-        return False
-    await conversation.open_chat(chosen)
-    return True
+    return None if chosen == current else chosen
 
 
 async def choose_pair(app: App[object], conversation: Conversation, start: Start) -> bool:
@@ -52,7 +52,8 @@ async def choose_pair(app: App[object], conversation: Conversation, start: Start
     from specchat.app.widgets.file_list import Shortcut
 
     at_hand = [Shortcut(*model) for model in start.at_hand]
-    chosen = await app.push_screen_wait(PairScreen(pair(conversation), at_hand))
+    with_draft = usual_drafter(has_draft=True, gamma=conversation.speculation.gamma)
+    chosen = await app.push_screen_wait(PairScreen(pair(conversation), at_hand, with_draft))
     if chosen is None:
         return False
     await conversation.choose(chosen.target, chosen.draft)

@@ -26,10 +26,14 @@ from specchat.models.files.errors import ModelFileError
 class PairScreen(Dialog[PairChoice]):
     """Gives the pair that was chosen, its files checked; or None where nothing is to change.
 
-    `present` is the pair in use, if there is one; `at_hand` names models that are offered in both lists.
+    `present` is the pair in use, if there is one; `at_hand` names models that are offered in both lists; `with_draft`
+    says who guesses once a draft model is chosen.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f5,ctrl+o", "other_tab", _("target or draft"), priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f5,ctrl+o", "other_tab", _("target or draft"), priority=True),
+        Binding("f9,ctrl+l", "load", _("load"), priority=True),
+    ]
 
     DEFAULT_CSS = """
     PairScreen {
@@ -41,12 +45,15 @@ class PairScreen(Dialog[PairChoice]):
     }
     """
 
-    def __init__(self, present: PairChoice | None, at_hand: Sequence[Shortcut] = ()) -> None:
+    def __init__(
+        self, present: PairChoice | None, at_hand: Sequence[Shortcut] = (), with_draft: DrafterName = "both"
+    ) -> None:
         super().__init__()
         self._target = present.target if present else None
         self._draft = present.draft if present else None
         self._drafter: DrafterName = present.drafter if present else "lookup"
         self._at_hand = at_hand
+        self._with_draft = with_draft
 
     def compose(self) -> ComposeResult:
         """What is chosen now, and below it a browser for each of the two."""
@@ -62,7 +69,9 @@ class PairScreen(Dialog[PairChoice]):
                 with TabPane(_("Target"), id="target-tab"):
                     yield Browser(self._at_hand, self._start(self._target), id="target")
                 with TabPane(_("Draft"), id="draft-tab"):
-                    yield Browser([*words, *self._at_hand], self._start(self._draft or self._target), id="draft")
+                    yield Browser(
+                        [*words, *self._at_hand], self._start(self._draft) or self._start(self._target), id="draft"
+                    )
             yield Static(id="said", markup=False)
             with Horizontal(id="buttons"):
                 yield Button(_("Load"), id="load", variant="primary", compact=True)
@@ -79,6 +88,12 @@ class PairScreen(Dialog[PairChoice]):
         tabs = self.query_one(TabbedContent)
         other = "draft" if tabs.active == "target-tab" else "target"
         self._turn_to(self.query_one(f"#{other}", Browser))
+
+    @on(Button.Pressed, "#load")
+    def action_load(self) -> None:
+        """Close with the pair that is chosen now."""
+        if self._target is not None:
+            self.dismiss(PairChoice(self._target, self._draft, self._drafter))
 
     @on(FileList.Refused)
     def refuse(self, event: FileList.Refused) -> None:
@@ -101,12 +116,6 @@ class PairScreen(Dialog[PairChoice]):
         """Take what was chosen to guess, if it can."""
         self._take_draft(event.choice)
 
-    @on(Button.Pressed, "#load")
-    def load(self) -> None:
-        """Close with the pair that is chosen now."""
-        if self._target is not None:
-            self.dismiss(PairChoice(self._target, self._draft, self._drafter))
-
     @on(Button.Pressed, "#cancel")
     def cancel(self) -> None:
         """Close with nothing."""
@@ -128,7 +137,7 @@ class PairScreen(Dialog[PairChoice]):
         if isinstance(choice, Path):
             if not await self._is_fit(choice):
                 return
-            self._draft, self._drafter = choice, "model"
+            self._draft, self._drafter = choice, self._with_draft
         else:
             self._draft, self._drafter = None, "lookup" if choice == "lookup" else "none"
         self._summarise()
@@ -149,9 +158,11 @@ class PairScreen(Dialog[PairChoice]):
 
     def _summarise(self) -> None:
         target, draft = self._target, self._draft
-        guessing = {"none": _("no draft"), "lookup": _("prompt lookup"), "model": _("no draft")}[self._drafter]
+        guessing = _("no draft") if self._drafter in ("none", "model") else _("prompt lookup")
         if draft and self._drafter == "model":
             guessing = _located(draft)
+        elif draft and self._drafter == "both":
+            guessing = _("lookup + {draft}").format(draft=_located(draft))
         elif draft:
             guessing = _("{drafter}; {draft} stays loaded").format(drafter=guessing, draft=visible(draft.name))
         chosen = _located(target) if target else _("none yet: choose one")

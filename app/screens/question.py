@@ -27,6 +27,7 @@ class Question(ModalScreen[bool]):
         align: center middle;
 
         #box { width: 70; max-width: 100%; height: auto; padding: 1 2; background: $surface; }
+        &:ansi #box { border: round $foreground; padding: 0 2; }  /* no ground of its own sets it off */
         #buttons { height: 1; margin-top: 1; }
         Button { margin-right: 2; }
     }

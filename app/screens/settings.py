@@ -69,12 +69,14 @@ class SettingsScreen(Dialog[Settings]):
     What the command line or the environment says is shown and can't be changed here.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("f8,ctrl+s", "next_part", _("next section"), priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f8,ctrl+s", "next_part", _("next section"), priority=True),
+    ]
 
     DEFAULT_CSS = """
     SettingsScreen {
         #title { text-wrap: nowrap; text-overflow: ellipsis; }
-        #problems { display: none; max-height: 4; color: $text-warning; }
+        #problems { display: none; height: auto; max-height: 4; color: $text-warning; scrollbar-size-vertical: 1; }
         TabbedContent { height: 1fr; }
         TabPane { padding: 0; }
         .effect { color: $text-muted; margin-bottom: 1; }
@@ -95,7 +97,7 @@ class SettingsScreen(Dialog[Settings]):
         """A tab for each section, with a row for each of its settings."""
         with Vertical(id="box"):
             yield Static(_("Settings  {file}").format(file=visible(str(self._given.file))), id="title", markup=False)
-            yield Static(id="problems", markup=False)
+            yield VerticalScroll(Static(markup=False), id="problems")
             with TabbedContent():
                 for section in SECTIONS:
                     name, effect = PARTS[section]
@@ -144,8 +146,8 @@ class SettingsScreen(Dialog[Settings]):
             else:
                 row.show(found.filed.get(row.item.key))
         self._focus_first(next(iter(SECTIONS)))
-        problems = self.query_one("#problems", Static)
-        problems.update("\n".join(settings_notices(found.problems)))
+        problems = self.query_one("#problems")
+        problems.query_one(Static).update("\n".join(settings_notices(found.problems)))
         problems.display = bool(found.problems)
 
     @work(group="saving")

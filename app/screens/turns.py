@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Literal, Protocol
 
-from specchat.app.chats.records import StoreError
+from specchat.app.chats.records import Message, StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.widgets.counting import Counting
 from specchat.app.widgets.reply import MessageView, PromptView, ReplyView
@@ -60,6 +60,8 @@ class Turns:
         self.doing: Doing = "nothing"
         self.queue: list[str] = []
         """Prompts that wait for their turn."""
+        self.reply: ReplyView | None = None
+        """The reply that is being written."""
         self._conversation = conversation
         self._surface = surface
         self._counting = counting
@@ -68,6 +70,8 @@ class Turns:
 
     def load(self) -> None:
         """Load the wanted pair, after what is being done."""
+        if self.doing == "replying":
+            self._surface.mention(_("The models are loaded when the reply has ended."))
         self._must_load = True
         self._wake.set()
 
@@ -84,10 +88,12 @@ class Turns:
         return prompt
 
     def stop(self) -> bool:
-        """Stop the load or the reply; whether there was one."""
+        """Stop the load or the reply, and give back what waits for its end; whether there was one."""
         if self.doing == "nothing":
             return False
         self._conversation.stop()
+        self._return_queue()
+        self._surface.show_state()
         return True
 
     async def run(self) -> None:
@@ -117,13 +123,15 @@ class Turns:
     async def _load(self) -> AsyncGenerator[None, None]:
         if not await self._may_start():
             return
+        self._begin_load()
+        yield
         try:
             async with aclosing(self._conversation.load()) as events:
                 async for event in events:
                     self._show(event)
                     yield
         except EngineFailure as failure:
-            self._tell(failure)
+            self._tell(failure, of_load=True)
             self._return_queue()
 
     async def _reply(self, prompt: str) -> AsyncGenerator[None, None]:
@@ -132,29 +140,35 @@ class Turns:
             return
         said = PromptView(prompt)
         await self._surface.add_message(said)
-        reply: ReplyView | None = None
-        known = len(self._conversation.messages)
+        self._begin_load()
+        yield
+        chat = self._conversation.messages  # another chat may be open in the end
+        known = len(chat)
         try:
             async with aclosing(self._conversation.send(prompt)) as events:
                 async for event in events:
-                    if reply is None and isinstance(event, messages.Prefilled):
-                        reply = await self._begin()
-                    if reply is not None and isinstance(event, messages.Written | messages.Done):
-                        self._grow(reply, event)
+                    if self.reply is None and isinstance(event, messages.Prefilled):
+                        self.reply = await self._begin(event.tokens)
+                    if self.reply is not None and isinstance(event, messages.Written | messages.Done):
+                        self._grow(self.reply, event)
                     else:
                         self._show(event)
                     yield
         except StoreError as error:
             self._surface.say(sentence(error.code, error.params))
         except EngineFailure as failure:
-            self._tell(failure)
+            self._tell(failure, of_load=len(chat) == known)
             self._return_queue()
-        await self._settle(prompt, said, reply, known)
+        await self._settle(prompt, said, chat[known:])
 
-    async def _begin(self) -> ReplyView:
+    def _begin_load(self) -> None:
+        """Say what comes before anything is heard of a load."""
+        self._counting.stage = "" if self._conversation.has_engine else _("starting the engine")
+
+    async def _begin(self, prompt: int) -> ReplyView:
         loaded = self._conversation.loaded
         reply = ReplyView(model_name(loaded.target.path) if loaded else _("Reply"))
-        self._counting.begin()
+        self._counting.begin(prompt)
         self._counting.stage = ""
         await self._surface.add_message(reply)
         return reply
@@ -164,15 +178,15 @@ class Turns:
         if isinstance(event, messages.Written):
             self._counting.add(event.round)
 
-    async def _settle(self, prompt: str, said: PromptView, reply: ReplyView | None, known: int) -> None:
+    async def _settle(self, prompt: str, said: PromptView, kept: Sequence[Message]) -> None:
         """Give the views the messages that were kept, and the prompt back if it wasn't."""
         self._counting.end()
-        kept = self._conversation.messages[known:]
+        reply, self.reply = self.reply, None
         if not kept:
             await self._surface.remove_message(said)
             self._surface.give_back(prompt)
             return
-        said.message = kept[0]
+        said.end(kept[0])
         if reply is not None:
             reply.end(next((message for message in kept if message.role == "assistant"), None))
 
@@ -187,11 +201,12 @@ class Turns:
                 self._counting.stage = ""
                 self._surface.show_loaded(event)
 
-    def _tell(self, failure: EngineFailure) -> None:
+    def _tell(self, failure: EngineFailure, *, of_load: bool) -> None:
         if failure.code == "cancelled":
             self._surface.mention(_("The loading was stopped. The next message starts it anew."))
-        else:
-            self._surface.say(sentence(failure.code, failure.params))
+            return
+        said = sentence(failure.code, failure.params)
+        self._surface.say("\n".join([said, _("F5 or ctrl+o chooses another model.")]) if of_load else said)
 
     def _return_queue(self) -> None:
         """Let nothing that waits go to an engine that has just failed."""
@@ -201,7 +216,7 @@ class Turns:
     async def _may_start(self) -> bool:
         """Whether the engine may be started, or need not be."""
         conversation = self._conversation
-        if conversation.loaded or not conversation.must_ask_before_load:
+        if not conversation.must_ask_before_load:
             return True
         if not await self._surface.allows_another_try():
             return False

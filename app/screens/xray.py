@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
@@ -15,8 +16,9 @@ from textual.widgets import Footer, Static
 from specchat.app.actions import BY_NAME
 from specchat.app.chats.records import Step
 from specchat.app.display import clean
+from specchat.app.widgets.counter import REASON_WORDS
 from specchat.app.widgets.look import LABEL, VALUE
-from specchat.app.widgets.strip import figures_line
+from specchat.app.widgets.strip import FIGURE_WORDS, figures_line
 from specchat.app.widgets.words_help import explain
 from specchat.app.widgets.xray_facts import facts
 from specchat.app.widgets.xray_text import legend
@@ -30,18 +32,18 @@ class XrayScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     XrayScreen {
-        background: $background;
-        padding: 0 1;
-        & > Static { height: auto; }
-        & > #facts { height: 3; text-wrap: nowrap; text-overflow: ellipsis; }
-        &.-tall > XrayView { margin: 1 0; }
+        #all { background: $background; padding: 0 1; }
+        Static { height: auto; }
+        #facts { height: 4; }
+        #title, #facts { text-wrap: nowrap; text-overflow: ellipsis; }
+        &.-tall XrayView { margin: 1 0; }
     }
     """
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012  (Textual's own declaration allows no other)
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(",".join(("escape", *BY_NAME["xray"].keys)), "dismiss", _("close"), key_display="Esc"),
+        Binding(",".join(("escape", *BY_NAME["xray"].keys)), "dismiss", _("close")),
     ]
 
     def __init__(self, steps: Sequence[Step], title: str) -> None:
@@ -51,12 +53,14 @@ class XrayScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         figures = count(step.round for step in self._steps)
-        yield Static(Content.assemble((_("X-ray"), VALUE), "  ", (self._title, LABEL)))
-        yield Static(Content.styled(figures_line(figures), LABEL))
-        words = (_("accepted"), _("rejected"), _("replacement"), _("bonus"), _("plain"), _("round"))
-        yield Static(legend()).with_tooltip(explain(*words))
-        yield XrayView(self._steps)
-        yield Static(self._facts(0), id="facts").with_tooltip(explain(_("unused"), _("draft, verify, sampling, other")))
+        with Vertical(id="all"):  # else the chat would show between the widgets where a ground covers nothing
+            yield Static(Content.assemble((_("X-ray"), VALUE), "  ", (self._title, LABEL)), id="title")
+            yield Static(Content.styled(figures_line(figures), LABEL)).with_tooltip(explain(*FIGURE_WORDS))
+            words = (_("accepted"), _("rejected"), _("replacement"), _("bonus"), _("plain"), _("round"))
+            yield Static(legend()).with_tooltip(explain(*words))
+            yield XrayView(self._steps)
+            of_rounds = (_("unused"), _("draft, verify, sampling, other"), *REASON_WORDS, _("padding"))
+            yield Static(self._facts(0), id="facts").with_tooltip(explain(*of_rounds))
         yield Footer(show_command_palette=False)
 
     @on(XrayView.Marked)

@@ -11,15 +11,14 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import TextArea
 
-from specchat.app.actions import at, bindings
+from specchat.app.actions import bindings
 from specchat.app.display import clean
+from specchat.app.widgets.keys import act_in_turn
 from specchat.settings.sources import encodable
 
 MOST_PASTED = 2_000_000
 """Characters of one paste that are taken: more than any model's context holds."""
 
-
-_ACTIONS = {key: action.name for action in at("composer") for key in action.keys}
 _TAKEN = ("f6", "f7")
 """Keys for which a text area has rare uses."""
 
@@ -28,8 +27,8 @@ class Composer(TextArea, inherit_bindings=False):
     """A few lines of plain text. It posts what a person wants, and knows nothing of chats."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("composer"),  # first, so that a key which they pass over is the text area's
         *(binding for binding in TextArea.BINDINGS if isinstance(binding, Binding) and binding.key not in _TAKEN),
-        *bindings("composer"),
     ]
 
     class Sent(Message):
@@ -48,9 +47,6 @@ class Composer(TextArea, inherit_bindings=False):
 
     class TakenBack(Message):
         """The prompt that was queued last is to come back for editing."""
-
-    class Left(Message):
-        """The person wants to go to the messages."""
 
     def __init__(self, placeholder: str, id: str | None = None) -> None:
         super().__init__(
@@ -103,8 +99,8 @@ class Composer(TextArea, inherit_bindings=False):
         self._walk(1)
 
     def action_leave(self) -> None:
-        """Go to the messages."""
-        self.post_message(self.Left())
+        """Go to what lies before the prompt: the messages."""
+        self.screen.focus_previous()
 
     def action_cursor_left(self, select: bool = False) -> None:
         """Move left, or ask for a guess less."""
@@ -121,18 +117,8 @@ class Composer(TextArea, inherit_bindings=False):
             self.post_message(self.Nudged(1))
 
     @on(events.Key)
-    def _act(self, event: events.Key) -> None:
-        """Do here what the registry has for a key, in turn with the characters that were typed before it.
-
-        Textual carries out a binding before keys that still wait for their widget: Enter would overtake the text.
-        """
-        if action := _ACTIONS.get(event.key):
-            try:
-                getattr(self, f"action_{action}")()
-            except SkipAction:
-                return
-            event.stop()
-            event.prevent_default()
+    async def _act(self, event: events.Key) -> None:
+        await act_in_turn(self, event)
 
     @on(events.Paste)
     def _clean(self, event: events.Paste) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from rich.cells import cell_len
 from textual.content import Content
 
-from specchat.app.display import clean
 from specchat.app.figures import number
 from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE, labelled
 from specchat.app.widgets.panel import CounterState, Panel, Part
@@ -16,6 +12,9 @@ from specchat.app.widgets.speedline import speed_line
 from specchat.app.widgets.timebar import time_bar
 from specchat.app.words import _
 from specchat.models.decoding.counters import Counters
+
+REASON_WORDS = (_("pays"), _("plain"), _("measuring"), _("unsure, match"), _("room, allowed"))
+"""Those that explain a reason."""
 
 _VALUE_ENDS = 24
 """The column in which every value ends; its label is to its left, what belongs to it to its right."""
@@ -25,62 +24,62 @@ class Counter(Panel):
     """The side panel, made for 39 columns."""
 
     DEFAULT_CSS = """
-    Counter {
-        width: 42;
-        height: auto;
-        padding: 0 1;
-    }
+    Counter { width: 100%; height: auto; }
     """
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic, id: str | None = None) -> None:
+    def __init__(self, id: str | None = None) -> None:
         def gap() -> Part:
             return Part(lambda _state, _width: Content(""))
 
         parts = (
-            Part(head, (_("drafter"), _("γ"), _("rule"))),
-            Part(lambda state, _width: Content.styled(state.stage, LABEL)),
+            Part(head, (_("γ"), _("rule"))),
+            Part(who, (_("drafter"),)),
+            Part(lambda state, _width: Content.styled(state.reason, LABEL), REASON_WORDS),
+            gap(),
             Part(speed, (_("tok/s"), _("now"))),
             Part(without, (_("without"),)),
-            Part(speed_up, (_("speed-up"),)),
+            Part(speed_up, (_("speed-up, est."),)),
             gap(),
             Part(accepted, (_("accepted"), _("drafted"), _("acceptance rate"), _("rejected"), _("unused"))),
-            Part(target_passes, (_("target pass"), _("tokens per pass"))),
+            Part(target_passes, (_("target pass, passes"), _("tokens per pass, each"))),
             Part(draft_runs, (_("draft run"), _("c"))),
             gap(),
             Part(lambda s, width: time_bar(s.reply, width), (_("draft, verify, sampling, other"),), height=3),
             gap(),
             Part(lambda s, width: speed_line(s.samples, width), (_("tok/s"),), height=3),
             gap(),
-            Part(lambda s, _width: session(_("session on"), s.session_on), (_("session"),)),
-            Part(lambda s, _width: session(_("session off"), s.session_off), (_("session"),)),
-            Part(lambda s, _width: Content.styled(clean(s.device), LABEL)),
+            Part(lambda s, _width: session(_("session on"), s.session_on), (_("session on, off"),)),
+            Part(lambda s, _width: session(_("session off"), s.session_off), (_("session on, off"),)),
         )
-        super().__init__(parts, clock=clock, id=id)
+        super().__init__(parts, id)
 
 
 def head(state: CounterState, _width: int) -> Content:
     """What is on: the first thing to see."""
     if state.drafter == "none":
         return Content.assemble(head_word(state), (_(" · the target alone"), LABEL))
-    return Content.assemble(head_word(state), (f" · {' · '.join(how(state))}", LABEL))
+    rule = {"block": _("block rule"), "token": _("token rule")}[state.speculation.rule]
+    gamma = _("γ {gamma}").format(gamma=state.speculation.gamma)
+    return Content.assemble(head_word(state), (f" · {gamma} · {rule}", LABEL))
 
 
 def head_word(state: CounterState) -> Content:
     """Whether anything is guessed."""
     if state.drafter == "none":
         return Content.styled(_("NO DRAFT"), f"{VALUE} {PLAIN}")
-    if state.speculation.enabled and state.speculation.gamma:
+    if state.is_on:
         return Content.styled(_("DRAFT on"), f"{VALUE} {ACCEPTED}")
     return Content.styled(_("DRAFT off"), f"{VALUE} {PLAIN}")
 
 
-def how(state: CounterState) -> list[str]:
-    """Who guesses, how much, and under which rule."""
-    return [
-        {"model": _("model"), "lookup": _("lookup"), "none": _("none")}[state.drafter],
-        _("γ {gamma}").format(gamma=state.speculation.gamma),
-        {"block": _("block rule"), "token": _("token rule")}[state.speculation.rule],
-    ]
+def who(state: CounterState, _width: int) -> Content:
+    """Who guesses; or what is being waited for."""
+    return Content.styled(state.stage or drafter_word(state), LABEL)
+
+
+def drafter_word(state: CounterState) -> str:
+    """Who guesses, if anybody does."""
+    return {"both": _("lookup + model"), "model": _("model"), "lookup": _("lookup"), "none": ""}[state.drafter]
 
 
 def speed(state: CounterState, _width: int) -> Content:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +78,10 @@ class FileList(OptionList):
     terminal might obey written out.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("backspace,left", "go_up", _("folder above"))]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", _("choose")),
+        Binding("backspace,left", "go_up", _("folder above")),
+    ]
 
     class Chosen(Message):
         """A file or a shortcut was chosen."""
@@ -179,4 +183,8 @@ def _row(size: str, name: str, note: str = "") -> Content:
 
 def size(count: int) -> str:
     """A file's size as those who offer models state it: `98 MB`, `4.7 GB`."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+    if count >= 1e9:
+        return _("{size:.1f} GB").format(size=count / 1e9)
+    if count >= 1e6:
+        return _("{size:.0f} MB").format(size=count / 1e6)
+    return _("{size:.0f} kB").format(size=math.ceil(count / 1e3))

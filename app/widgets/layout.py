@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
+from copy import copy
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement, TableElement
-from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
-from rich.syntax import Syntax
+from rich.syntax import Syntax, SyntaxTheme, TokenType
 from rich.text import Text
 from rich.theme import Theme
 
@@ -74,7 +76,7 @@ class _Code(CodeBlock):
     """Code that can be cut in two without a seam."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield _code(str(self.text), self.lexer_name, self.theme == _CODE_THEME[True])
+        yield _CodeLines(str(self.text), self.lexer_name, self.theme == _CODE_THEME[True])
 
 
 class _Document(Markdown):
@@ -86,9 +88,11 @@ class _Document(Markdown):
         "table_open": TableElement,
     }
 
-    def __init__(self, source: str, dark: bool) -> None:
-        super().__init__("", code_theme=_CODE_THEME[dark], hyperlinks=False)
-        self.parsed = parser().parse(source)
+    @classmethod
+    @cache
+    def empty(cls, dark: bool) -> _Document:
+        """One to copy and to put into what is parsed; making one takes Rich longer than most pieces do."""
+        return cls("", code_theme=_CODE_THEME[dark], hyperlinks=False)
 
 
 def lay_out(piece: Piece, width: int, dark: bool) -> list[Line]:
@@ -99,11 +103,12 @@ def lay_out(piece: Piece, width: int, dark: bool) -> list[Line]:
     console = _CONSOLES[dark]
     options = console.options.update(width=max(width, 1), height=None)
     plain = Text(piece.source.strip("\n").expandtabs(4), overflow="fold", end="")
-    renderable: Text | Markdown | Padding = plain
+    renderable: Text | Markdown | _CodeLines = plain
     if piece.kind == "markdown":
-        renderable = _Document(piece.source, dark)
+        renderable = copy(_Document.empty(dark))
+        renderable.parsed = parser().parse(piece.source)
     elif piece.kind == "code":
-        renderable = _code(piece.source, piece.language, dark)
+        renderable = _CodeLines(piece.source, piece.language, dark)
     try:
         lines = _trimmed(console.render_lines(renderable, options, pad=False))
     except Exception:  # whatever a text does to Rich, it must not end the program
@@ -111,15 +116,49 @@ def lay_out(piece: Piece, width: int, dark: bool) -> list[Line]:
     return lines or _trimmed(console.render_lines(plain, options, pad=False))
 
 
-def _code(text: str, language: str, dark: bool) -> Padding:
-    syntax = Syntax(
-        text.rstrip("\n"),
-        language.split()[0] if language.split() else "text",
-        theme=_CODE_THEME[dark],
-        word_wrap=True,
-        background_color=_CODE_GROUND[dark],
-    )
-    return Padding(syntax, (0, 1), style=Style(bgcolor=_CODE_GROUND[dark]))
+class _CodeLines:
+    """Code on a ground of its own. Rich's own `Syntax` does this too, in three times the time."""
+
+    def __init__(self, text: str, language: str, dark: bool) -> None:
+        self._text = text.rstrip("\n")
+        self._language = language.split()[0] if language.split() else "text"
+        self._dark = dark
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Each line with a margin of one column, wrapped where it is too long."""
+        ground = Style(bgcolor=_CODE_GROUND[self._dark])
+        margin = [Segment(" ", ground)] if options.max_width > 2 else []
+        width = options.max_width - 2 * len(margin)
+        for line in self._lines():
+            for row in [line] if Segment.get_line_length(line) <= width else _wrapped(line, console, width):
+                yield from (*margin, *Segment.adjust_line_length(row, width, ground), *margin, Segment.line())
+
+    def _lines(self) -> Iterable[Line]:
+        tokens = _lexer(self._language)(self._text)
+        return Segment.split_lines(Segment(text, _token_style(kind, self._dark)) for kind, text in tokens)
+
+
+def _wrapped(line: Line, console: Console, width: int) -> Iterable[Line]:
+    text = Text.assemble(*((segment.text, segment.style or "") for segment in line), end="")
+    return (list(row.render(console)) for row in text.wrap(console, width, overflow="fold"))
+
+
+@lru_cache(maxsize=32)
+def _lexer(language: str) -> Callable[[str], Iterable[tuple[TokenType, str]]]:
+    """What finds the tokens of code in a language, or in none where the name is nonsense."""
+    syntax = Syntax("", language, tab_size=4)
+    tokens: Callable[[str], Iterable[tuple[TokenType, str]]] = (syntax.lexer or syntax.default_lexer).get_tokens
+    return tokens
+
+
+@cache
+def _token_style(kind: TokenType, dark: bool) -> Style:
+    return _syntax_theme(dark).get_style_for_token(kind) + Style(bgcolor=_CODE_GROUND[dark])
+
+
+@cache
+def _syntax_theme(dark: bool) -> SyntaxTheme:
+    return Syntax.get_theme(_CODE_THEME[dark])
 
 
 def _trimmed(lines: list[Line]) -> list[Line]:

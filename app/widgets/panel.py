@@ -1,23 +1,27 @@
-"""What the side panel and the strip share: their state, parts that repaint only where they change, and how often."""
+"""What the side panel and the strip share: their state, and parts that are painted only where they change."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.geometry import Region, Size
+from textual.strip import Strip
+from textual.style import Style
 from textual.widget import Widget
 
+from specchat.app.widgets.kept_lines import KeptLines
 from specchat.app.widgets.speedline import Sample
 from specchat.app.widgets.words_help import explain
 from specchat.app.words import _
 from specchat.models.decoding.counters import Counters, count
 from specchat.models.engine.messages import DrafterName
 from specchat.settings.values import Speculation
-
-REPAINT_SECONDS = 1 / 15
 
 _NOTHING = count(())
 
@@ -36,9 +40,17 @@ class CounterState:
     session_on: Counters | None = None
     """Of this session's rounds with speculation on."""
     session_off: Counters | None = None
-    device: str = ""
+    context: float | None = None
+    """Which part of the target's context is full, 0 … 1, after the last round."""
+    reason: str = ""
+    """Why the latest rounds guessed as many tokens as they did, in words."""
     stage: str = ""
     """What is being waited for, in words."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything may be guessed."""
+        return self.drafter != "none" and self.speculation.enabled and self.speculation.gamma != 0
 
     @property
     def figures(self) -> Counters:
@@ -66,91 +78,105 @@ Draw = Callable[[CounterState, int], Content]
 """Draws a state into some columns."""
 
 
-class Repaints:
-    """Calls `paint` at once, or as soon as the last call is `REPAINT_SECONDS` ago.
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A few lines of the counter, and the words that a tooltip over them explains."""
 
-    `clock` gives seconds, `later` calls back after some.
-    """
-
-    def __init__(
-        self,
-        paint: Callable[[], object],
-        clock: Callable[[], float],
-        later: Callable[[float, Callable[[], None]], object],
-    ) -> None:
-        self._paint = paint
-        self._clock = clock
-        self._later = later
-        self._last = float("-inf")
-        self._waiting = False
-
-    def ask(self) -> None:
-        """There is something new to paint."""
-        if self._waiting:
-            return
-        wait = self._last + REPAINT_SECONDS - self._clock()
-        if wait <= 0:
-            self._now()
-        else:
-            self._waiting = True
-            self._later(wait, self._now)
-
-    def _now(self) -> None:
-        self._waiting = False
-        self._last = self._clock()
-        self._paint()
+    draw: Draw
+    words: tuple[str, ...] = ()
+    height: int = 1
 
 
-class Part(Widget):
-    """A few lines of the counter, with a tooltip that explains their `words`."""
+class Figures(KeptLines):
+    """Parts below each other. They are one widget, since Textual takes as long for each widget as for many lines."""
 
     DEFAULT_CSS = """
-    Part {
-        text-wrap: nowrap;
-        text-overflow: ellipsis;
-    }
+    Figures { height: auto; }
     """
 
-    def __init__(self, draw: Draw, words: Sequence[str] = (), height: int = 1) -> None:
+    def __init__(self, parts: Sequence[Part]) -> None:
         super().__init__()
-        self._draw = draw
-        self._state = CounterState()
-        self._painted: Content | None = None
-        self.styles.height = height
-        if words:
-            self.tooltip = explain(*words)
+        self.state = CounterState()
+        """What is to be shown."""
+        self._rows = [part for part in parts for _row in range(part.height)]
+        self._parts = {self._rows.index(part): part for part in parts}
+        """By the row in which they begin."""
+        self._drawn: dict[int, Content] = {}
+        self._styles: dict[str | Style, RichStyle] = {}
 
-    def show(self, state: CounterState) -> None:
-        """Repaint if `state` looks different here."""
-        self._state = state
-        if self._painted is None or not self._painted.is_same(self._draw(state, self.size.width)):
-            self.refresh()
+    def draw(self) -> None:
+        """Paint those parts anew in which the state looks different now."""
+        width, changed = self.size.width, []
+        for y, part in self._parts.items():
+            content = part.draw(self.state, width)
+            if y not in self._drawn or not self._drawn[y].is_same(content):
+                self._drawn[y] = content
+                self.lines[y : y + part.height] = self._strips(content, part.height)
+                changed.append(Region(0, y, width, part.height))
+        if changed:
+            self.refresh(*changed)
 
-    def render(self) -> Content:
-        """What is painted."""
-        self._painted = self._draw(self._state, self.size.width)
-        return self._painted
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - Textual's own
+        """The number of lines, which never changes."""
+        return len(self._rows)
+
+    def on_resize(self) -> None:
+        """Draw all for another width, or for the first one."""
+        self._drawn.clear()
+        self.draw()
+
+    def notify_style_update(self) -> None:
+        """Draw all in other colours."""
+        super().notify_style_update()
+        self._drawn.clear()
+        self._styles.clear()
+
+    def prepare(self) -> None:
+        """Draw if nothing is drawn."""
+        if not self._drawn:
+            self.draw()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Explain what the mouse is on."""
+        words = self._rows[event.y].words
+        self.tooltip = explain(*words) if words else None
+
+    def _strips(self, content: Content, height: int) -> list[Strip]:
+        width = self.size.width
+        lines = [*content.split("\n"), *[Content("")] * height][:height]
+        padded = (line.truncate(width, ellipsis=True, pad=True) for line in lines)
+        return [Strip(self._segments(line), width) for line in padded]
+
+    def _segments(self, line: Content) -> list[Segment]:
+        """The pieces of a line. None may lie over another: Textual's own way allows for that, and takes longer."""
+        pieces, place = [], 0
+        for start, end, style in line.spans:
+            pieces += [(line.plain[place:start], ""), (line.plain[start:end], style)]
+            place = end
+        pieces.append((line.plain[place:], ""))
+        return [Segment(text, self._style(style)) for text, style in pieces if text]
+
+    def _style(self, words: str | Style) -> RichStyle:
+        if words not in self._styles:
+            self._styles[words] = (self.visual_style + Style.parse(str(words))).rich_style
+        return self._styles[words]
 
 
 class Panel(Widget):
-    """Parts below each other, fed by `show`."""
+    """Parts below each other, with room around them."""
 
-    def __init__(
-        self, parts: Sequence[Part], *, clock: Callable[[], float] = time.monotonic, id: str | None = None
-    ) -> None:
+    def __init__(self, parts: Sequence[Part], id: str | None = None) -> None:
         super().__init__(id=id)
-        self._parts = parts
-        self._state = CounterState()
-        self._repaints = Repaints(self._paint, clock, self.set_timer)
+        self._figures = Figures(parts)
 
     def compose(self) -> ComposeResult:
-        yield from self._parts
+        yield self._figures
 
     def show(self, state: CounterState) -> None:
-        """Show `state`, at the latest `REPAINT_SECONDS` from now."""
-        self._state = state
-        self._repaints.ask()
+        """Show `state` now, or when the panel appears.
 
-    def _paint(self) -> None:
-        for part in self._parts:
-            part.show(self._state)
+        A hidden widget that asked to be painted would make Textual arrange all widgets anew.
+        """
+        self._figures.state = state
+        if self.display:
+            self._figures.draw()

@@ -11,14 +11,15 @@ from specchat.app.words import _, plural
 
 
 class Queued(Static):
-    """Shows the first prompt that waits; nothing at all where none does."""
+    """Shows the prompt that was typed last, which is the one that comes back first; nothing where none waits."""
 
     DEFAULT_CSS = """
-    Queued { display: none; height: auto; max-height: 3; padding: 0 2; color: $foreground-muted; }
+    Queued { height: auto; max-height: 3; padding: 0 2; color: $foreground-muted; }
+    Queued.-empty { display: none; }
     """
 
     def __init__(self) -> None:
-        super().__init__(markup=False)
+        super().__init__(markup=False, classes="-empty")
         self._shown: list[str] = []
 
     def show(self, prompts: Sequence[str]) -> None:
@@ -26,12 +27,12 @@ class Queued(Static):
         if self._shown == list(prompts):
             return
         self._shown = list(prompts)
-        self.display = bool(prompts)
+        self.set_class(not prompts, "-empty")
         if prompts:
             self.update(_("waiting for its turn: {prompts} · ↑ takes it back").format(prompts=_named(prompts)))
 
 
 def _named(prompts: Sequence[str]) -> str:
-    first = " ".join(clean(prompts[0]).split())
+    last = " ".join(clean(prompts[-1]).split())
     more = len(prompts) - 1
-    return first + plural(" (and {count} more)", " (and {count} more)", more).format(count=more) if more else first
+    return last + plural(" (after {count} more)", " (after {count} more)", more).format(count=more) if more else last

@@ -5,19 +5,18 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.timer import Timer
+from textual.geometry import Region, Size
+from textual.reactive import Reactive
+from textual.strip import Strip
 from textual.widgets import Static
 
 from specchat.app.chats.records import Message
 from specchat.app.display import Cleaner, clean
+from specchat.app.widgets.foot import Foot
 from specchat.app.widgets.look import LABEL, VALUE
 from specchat.app.widgets.prose import Prose
-from specchat.app.widgets.strip import reply_line
 from specchat.app.words import _
 from specchat.models.decoding.counters import count
-
-FEED_SECONDS = 1 / 10
-"""How often a reply that is being written is shown anew."""
 
 
 class MessageView(Vertical):
@@ -28,11 +27,10 @@ class MessageView(Vertical):
         height: auto;
         padding: 0 1;
         border-left: blank;
-
-        & > .foot { color: $foreground-muted; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
-        & > .foot.-empty { display: none; }
     }
     """
+
+    virtual_size = Reactive(Size(0, 0), repaint=False)
 
     def __init__(self, speaker: str, text: str, message: Message | None, *, plain: bool) -> None:
         """`text` may be anything; it is cleaned here."""
@@ -42,7 +40,7 @@ class MessageView(Vertical):
         """What was said, as the store has it."""
         self._speaker = speaker
         self._prose = Prose(clean(text), plain=plain)
-        self._foot = Static("", markup=False, classes="foot -empty")
+        self._foot = Foot()
 
     def compose(self) -> ComposeResult:
         """The name, the words, the figures."""
@@ -50,9 +48,9 @@ class MessageView(Vertical):
         yield self._prose
         yield self._foot
 
-    def _say_below(self, foot: str) -> None:
-        self._foot.update(foot)
-        self._foot.set_class(not foot, "-empty")
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What is beside the words. It is the same in each line, so that one serves for all of them."""
+        return super().render_lines(Region(crop.x, crop.y, crop.width, 1)) * crop.height
 
 
 class PromptView(MessageView):
@@ -63,8 +61,14 @@ class PromptView(MessageView):
 
     def on_mount(self) -> None:
         """Say so where it came to nothing."""
-        if self.message and self.message.state == "cut":
-            self._say_below(_("unanswered: the engine refused it"))
+        if self.message:
+            self.end(self.message)
+
+    def end(self, message: Message) -> None:
+        """It was kept as `message`. Say so where it came to nothing."""
+        self.message = message
+        if message.state == "cut":
+            self._foot.say(_("unanswered, so later prompts go without it"))
 
 
 class ReplyView(MessageView):
@@ -74,39 +78,40 @@ class ReplyView(MessageView):
         super().__init__(speaker, message.content if message else "", message, plain=False)
         self._cleaner = Cleaner()
         self._waiting = ""
-        self._timer: Timer | None = None
 
     def on_mount(self) -> None:
         """Show the figures, or wait for the first words."""
         if self.message:
-            self._say_below(foot(self.message))
+            self._tell_of(self.message)
         else:
-            self._say_below("…")
-            self._timer = self.set_interval(FEED_SECONDS, self._feed)
+            self._foot.say("…")
 
     def add(self, text: str) -> None:
-        """What the reply grew by, uncleaned. It is shown at the latest `FEED_SECONDS` from now."""
+        """What the reply grew by, uncleaned; `feed` shows it."""
         self.raw += text
         self._waiting += self._cleaner.feed(text)
 
     def end(self, message: Message | None) -> None:
         """Show the rest, and what it took. None stands for a reply of which nothing was kept."""
-        if self._timer:
-            self._timer.stop()
-        self._feed()
+        self.feed()
+        self._prose.settle()
         self.message = message
-        self._say_below(foot(message) if message else "")
+        self._tell_of(message)
 
-    def _feed(self) -> None:
+    def _tell_of(self, message: Message | None) -> None:
+        """Say why the reply ended, where that isn't by itself, and what it took."""
+        if message and message.steps:
+            self._foot.say(_ending(message), count(step.round for step in message.steps))
+        else:
+            self._foot.say(_ending(message) if message else "")
+
+    def feed(self) -> None:
+        """Show what was added since the last time."""
         if self._waiting:
             text, self._waiting = self._waiting, ""
+            if self._foot.display:  # it waited for the first words
+                self._foot.say("")
             self._prose.add(text)
-
-
-def foot(message: Message) -> str:
-    """The line under a finished reply: why it ended, where that isn't by itself, and its figures."""
-    figures = reply_line(count(step.round for step in message.steps)) if message.steps else ""
-    return "\n".join(filter(None, [_ending(message), figures]))
 
 
 def _ending(message: Message) -> str:

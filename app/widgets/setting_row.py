@@ -30,7 +30,7 @@ _ARROWS: list[BindingType] = [
 
 
 class NumberField(Line):
-    """A number, or nothing, with the default in grey."""
+    """A number, a word in its place where that may be, or nothing, with the default in grey."""
 
     BINDINGS: ClassVar[list[BindingType]] = _ARROWS
 
@@ -184,7 +184,8 @@ def _range(item: Setting) -> str:
     assert item.maximum is not None
     if item.maximum >= MOST:
         return _("{minimum:g} or more").format(minimum=item.minimum)
-    return _("{minimum:g} to {maximum:g}").format(minimum=item.minimum, maximum=item.maximum)
+    template = _("{minimum:g} to {maximum:g}, or {words}") if item.words else _("{minimum:g} to {maximum:g}")
+    return template.format(minimum=item.minimum, maximum=item.maximum, words=", ".join(item.words))
 
 
 def _field_for(item: Setting) -> NumberField | ChoiceField | TextField:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 
 from textual.content import Content
 
@@ -91,7 +93,7 @@ def speed_line(samples: Sequence[Sample], width: int) -> Content:
         _legend(),
     )
     rows = [_bars(shown, fastest, row) for row in reversed(range(_ROWS))] if shown else [Content(""), Content("–")]
-    rows.append(Content.assemble(*((_ON_MARK, ACCEPTED) if s.speculating else (_OFF_MARK, PLAIN) for s in shown)))
+    rows.append(_joined((_ON_MARK if sample.speculating else _OFF_MARK for sample in shown), shown))
     blank = max(width - _SCALE_COLUMNS, 0)
     return Content("\n").join(
         row.pad_right(blank - row.cell_length) + side for row, side in zip(rows, sides, strict=True)
@@ -100,12 +102,14 @@ def speed_line(samples: Sequence[Sample], width: int) -> Content:
 
 def _bars(samples: Sequence[Sample], fastest: float, row: int) -> Content:
     """The part of the bars in `row`, counted from the bottom."""
-    return Content.assemble(
-        *(
-            (_LEVELS[min(max(_height(sample.speed, fastest) - row * _STEPS, 0), _STEPS)], _colour(sample))
-            for sample in samples
-        )
-    )
+    heights = (_height(sample.speed, fastest) - row * _STEPS for sample in samples)
+    return _joined((_LEVELS[min(max(height, 0), _STEPS)] for height in heights), samples)
+
+
+def _joined(marks: Iterable[str], samples: Iterable[Sample]) -> Content:
+    """A mark for each sample in its colour. Those of one colour are one piece, which is painted faster than many."""
+    stretches = groupby(zip(marks, map(_colour, samples), strict=True), key=itemgetter(1))
+    return Content.assemble(*(("".join(mark for mark, _ in stretch), colour) for colour, stretch in stretches))
 
 
 def _height(speed: float, fastest: float) -> int:

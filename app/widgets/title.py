@@ -1,8 +1,9 @@
-"""The first row: which model writes, what guesses for it, and where they run; or what is being waited for."""
+"""The first row: which model writes, what guesses for it, where they run, and how full the context is."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from textual.content import Content
@@ -10,13 +11,18 @@ from textual.widget import Widget
 
 from specchat.app.conversation import Conversation
 from specchat.app.display import clean
+from specchat.app.widgets.context_meter import context_meter, short_context_meter
 from specchat.app.widgets.look import ACCEPTED, LABEL, VALUE
+from specchat.app.widgets.words_help import explain
 from specchat.app.words import _, visible
 from specchat.models.engine.messages import Loaded
 
+_GAP = 2
+"""Cells at least between the left side and the right."""
+
 
 class TitleRow(Widget):
-    """One row; its right side gives way where there is no room."""
+    """One row. What is in its middle gives way where there is no room, and then the end of the models' names."""
 
     DEFAULT_CSS = """
     TitleRow { height: 1; padding: 0 2; background: $surface; text-wrap: nowrap; text-overflow: ellipsis; }
@@ -25,36 +31,48 @@ class TitleRow(Widget):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._left = Content("")
-        self._right = ""
+        self._beside = ""
+        self._meters = context_meter(None), short_context_meter(None)
+        self.tooltip = explain(_("context"))
 
-    def show(self, pair: Content, beside: str) -> None:
-        """Show the pair, and something on the right."""
-        if not self._left.is_same(pair) or self._right != beside:
-            self._left, self._right = pair, beside
+    def show(self, pair: Content, beside: str, context: float | None) -> None:
+        """Show the pair, something beside it, and which part of the context, 0 … 1, is full."""
+        meters = context_meter(context), short_context_meter(context)
+        if not self._left.is_same(pair) or self._beside != beside or not self._meters[0].is_same(meters[0]):
+            self._left, self._beside, self._meters = pair, beside, meters
             self.refresh()
 
     def render(self) -> Content:
         """What is painted."""
-        right = Content.styled(self._right, LABEL)
-        room = self.size.width - self._left.cell_length - right.cell_length
-        return Content.assemble(self._left, Content.blank(room), right) if room >= 2 else self._left
+        meter, short = self._meters
+        width, left = self.size.width, self._left
+        for right in (Content.assemble((self._beside, LABEL), "   ", meter), meter, short):
+            room = width - left.cell_length - right.cell_length
+            if room >= _GAP:
+                return Content.assemble(left, Content.blank(room), right)
+        left = left.truncate(max(width - short.cell_length - _GAP, 0), ellipsis=True)
+        return Content.assemble(left, Content.blank(_GAP), short)
 
 
 def pair_line(conversation: Conversation) -> Content:
     """`Qwen3-8B-Q4_K_M ◂ Qwen3-0.6B-Q8_0`: what is loaded, or the names of the files that are wanted."""
-    loaded, draft_file = conversation.loaded, conversation.draft
+    loaded = conversation.loaded
     target = model_name(loaded.target.path if loaded else conversation.target)
-    if loaded:
-        draft = model_name(loaded.draft.path) if loaded.draft else _("no draft model")
-    else:
-        draft = model_name(draft_file) if draft_file else _("no draft model")
-    guessing = {"model": draft, "lookup": _("prompt lookup"), "none": _("no draft")}[conversation.drafter]
+    file = loaded.draft.path if loaded and loaded.draft else conversation.draft
+    draft = model_name(file) if file else _("no draft")
+    guessing = {
+        "both": _("lookup + {draft}").format(draft=draft),
+        "model": draft,
+        "lookup": _("prompt lookup"),
+        "none": _("no draft"),
+    }[conversation.guessing]
     return Content.assemble((target, VALUE), (" ◂ ", ACCEPTED), guessing)
 
 
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
+@lru_cache(maxsize=8)  # asked for at every repaint
 def model_name(path: str | Path) -> str:
     """The file's name without its ending: people know it better than the name inside the file."""
     return visible(_PART.sub("", Path(path).stem))

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from specchat.app.chats.records import Step
 from specchat.app.figures import number
+from specchat.app.reasons import reason_line
 from specchat.app.widgets.look import LABEL, labelled
 from specchat.app.widgets.xray_text import STYLES
 from specchat.app.widgets.xray_tokens import Origin, tokens_of, visible_piece
@@ -19,9 +20,10 @@ _MARKS = {Origin.ACCEPTED: "✓", Origin.REJECTED: "✗", Origin.UNUSED: "–"}
 
 
 def facts(step: Step, position: int, total: int) -> Content:
-    """Three lines on the round at `position`, counted from 1: what came of it, its tokens, its times."""
+    """Four lines on the round at `position`, counted from 1: what came of it, its tokens, its times, its reason."""
     place = labelled(_("round {position} of {total}"), position=f"{position:,}", total=f"{total:,}")
-    return Content("\n").join([_line([place, *_outcome(step.round)]), _tokens(step), _times(step.round)])
+    round = step.round
+    return Content("\n").join([_line([place, *_outcome(round)]), _tokens(step), _times(round), _line(_why(round))])
 
 
 def _outcome(round: Round) -> Iterator[Content]:
@@ -57,6 +59,14 @@ def _times(round: Round) -> Content:
         labelled(_("other {ms}"), ms=_ms(counters.seconds_other)),
     ]
     return labelled(wrote, count=str(counters.tokens), ms=_ms(counters.seconds)) + _line(parts)
+
+
+def _why(round: Round) -> Iterator[Content]:
+    if reason := reason_line(round.reason, len(round.guesses)):
+        yield labelled(reason)
+    if count := round.padding:
+        padding = plural("{count} token of padding", "{count} tokens of padding", count)
+        yield labelled(padding, count=str(count))
 
 
 def _ms(seconds: float) -> str:

@@ -1,8 +1,8 @@
 """A reply under X-ray, set in lines: every token marked by its origin, rounds apart, rejected guesses struck through.
 
-Colour is never the only mark: accepted guesses are underlined, a rejected guess is struck through behind a `✗` with
-its replacement in bold after it, a bonus stands behind a `+`, a plain token is alone in its round. Unused guesses
-aren't shown in the text, or little else could be read in it; `specchat.app.widgets.xray_facts` has them.
+Neither colour nor a style that some terminals lack is the only mark: accepted guesses are underlined, a rejected guess
+stands behind a `✗`, its replacement behind a `→`, a bonus behind a `+`, a plain token alone in its round. Unused
+guesses aren't shown in the text, or little else could be read in it; `specchat.app.widgets.xray_facts` has them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STYLES: dict[Origin | None, str] = {
 }
 """How each origin is painted; None is for the marks between tokens."""
 
-_MARKS = {Origin.REJECTED: "✗", Origin.BONUS: "+"}
+MARKS = {Origin.REJECTED: "✗", Origin.REPLACEMENT: "→", Origin.BONUS: "+"}
 
 
 class Run(NamedTuple):
@@ -75,7 +75,7 @@ def legend() -> Content:
         [
             Content.styled(_("accepted"), STYLES[Origin.ACCEPTED]),
             Content.assemble(("✗", LABEL), (_("rejected"), STYLES[Origin.REJECTED])),
-            Content.styled(_("replacement"), STYLES[Origin.REPLACEMENT]),
+            Content.assemble(("→", LABEL), (_("replacement"), STYLES[Origin.REPLACEMENT])),
             Content.assemble(("+", LABEL), (_("bonus"), STYLES[Origin.BONUS])),
             Content.styled(_("plain"), STYLES[Origin.PLAIN]),
             Content.assemble((f"{BOUNDARY} ", LABEL), (_("end of a round"), LABEL)),
@@ -87,7 +87,7 @@ def _set(token: Token, round: int, setter: _Setter) -> None:
     """Set one token: spaces before it unpainted, its mark, and the rest; what follows a newline goes below."""
     if token.origin is Origin.UNUSED:
         return
-    mark = _MARKS.get(token.origin, "")
+    mark = MARKS.get(token.origin, "")
     for number, (spaces, word) in enumerate(_parts(token.piece, token.origin is not Origin.REJECTED)):
         if number:
             setter.end_line()

@@ -154,9 +154,10 @@ class AutoPace:
             return 0
         if self._reviewed + cost > REVIEW_SHARE * self._seconds + 2 * prices.rounds[0]:
             return 0
-        self._reviewed += cost
         self._sleep = min(2 * self._sleep, LONGEST_SLEEP)
+        begun = self._costs.clock()
         review = self._model.review(text, list(self._chances))
+        self._reviewed += max(cost, self._costs.clock() - begun)  # a busy machine can make it far dearer than expected
         for confidence, label in zip(review.confidences, review.labels, strict=True):
             self._beliefs.model.learn(confidence, 0, label)
         return review.read

@@ -21,7 +21,7 @@ _CENTRE = 1.5
 _LEAST, _MOST = 0.005, 0.999
 """Confidences beyond these are the same."""
 _LEAST_SLOPE = 0.02
-"""Of the logistic curve, so that a flat end can still be left."""
+"""Of the logistic curve: at its flat ends one surprise must not overturn what was learnt."""
 _DECLINED = 0.5
 """How far guesses that were not made count as typical: less, since it is worth something to look for a sure one."""
 

@@ -115,7 +115,6 @@ class ModelDrafter:
             for row, place, chance in zip(logits, latest, chances[len(chances) - rows :], strict=True)
         ]
         self._costs.add_reviewed(rows, time.perf_counter() - begun)
-        self._sure = len(text) - 1
         return Review(behind, confidences, labels)
 
     def propose(self, text: Sequence[int], most: int, steps: Steps = EVERY_STEP) -> Proposal:

@@ -48,14 +48,14 @@ class RoundCosts:
     """What was measured of a pair."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
         self.target = PassCosts(clock)
         self.forget_draft(_RUN_GUESS)
         self.forget_sampling()
 
     def forget_draft(self, run_guess: float) -> None:
         """There is another draft, whose run ÷ V(1) is guessed as long as none was measured."""
-        self.draft = PassCosts(self._clock)
+        self.draft = PassCosts(self.clock)
         self._run_guess = run_guess
 
     def add_rest(self, rows: int, seconds: float) -> None:

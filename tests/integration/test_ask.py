@@ -47,6 +47,7 @@ NAMES = {
     "seconds_other",
     "target",
     "draft",
+    "drafter",
     "rule",
     "gamma",
     "seed",
@@ -165,6 +166,34 @@ def test_without_speculation_no_draft_is_loaded(home: Path) -> None:
     assert told["target_passes"] == told["tokens"] == 40
 
 
+@pytest.mark.parametrize(
+    ("words", "drafter", "gamma"),
+    [
+        (("--draft", "draft.gguf"), "both", "auto"),
+        (("--draft", "draft.gguf", "--gamma", "3"), "model", 3),
+        (("--draft", "lookup"), "lookup", "auto"),
+        (("--draft", "none"), "none", 0),
+        (("--draft", "draft.gguf", "--no-speculation"), "none", 0),
+        ((), "none", 0),  # so that a seed gives the same text every time
+    ],
+)
+def test_who_guesses_follows_from_the_draft_and_the_number_of_guesses(
+    tmp_path: Path, words: tuple[str, ...], drafter: str, gamma: int | str
+) -> None:
+    command = specchat_with(fake_engine())
+    outcome = run(tmp_path, "ask", "Hi", "--target", "target.gguf", *words, "--json", command=command)
+    told = json.loads(outcome.stdout)
+    assert (told["drafter"], told["gamma"]) == (drafter, gamma)
+    assert (told["draft_runs"] > 0) == (drafter in ("both", "model"))
+
+
+def test_without_the_draft_that_was_to_guess_lookup_is_left(tmp_path: Path) -> None:
+    command = specchat_with(fake_engine(Scenario(misfits=("draft.gguf",))))
+    words = ("ask", "Hi", "--target", "target.gguf", "--draft", "draft.gguf", "--json")
+    told = json.loads(run(tmp_path, *words, command=command).stdout)
+    assert (told["drafter"], told["draft"], told["gamma"]) == ("lookup", "lookup", "auto")
+
+
 def test_the_json_names_no_draft_where_none_can_guess(home: Path) -> None:
     write_tiny_recurrent(home / "mamba.gguf")
     outcome = run(home, *LETTERS, "--target", "mamba.gguf", "--draft", "lookup", "--json")
@@ -174,12 +203,13 @@ def test_the_json_names_no_draft_where_none_can_guess(home: Path) -> None:
 
 
 def test_a_seed_repeats_a_reply_also_one_that_was_drawn(home: Path) -> None:
-    first = ask_json(home, *LETTERS, "--draft", "draft.gguf")
-    again = ask_json(home, *LETTERS, "--draft", "draft.gguf", "--seed", str(first["seed"]))
+    words = (*LETTERS, "--draft", "draft.gguf", "--gamma", "3")
+    first = ask_json(home, *words)
+    again = ask_json(home, *words, "--seed", str(first["seed"]))
     assert again["text"] == first["text"]
     assert (again["drafted"], again["accepted"]) == (first["drafted"], first["accepted"])
     assert 0 < first["accepted"] < first["drafted"]
-    other = ask_json(home, *LETTERS, "--draft", "draft.gguf", "--seed", str(first["seed"] + 1))
+    other = ask_json(home, *words, "--seed", str(first["seed"] + 1))
     assert other["text"] != first["text"]
 
 

@@ -74,7 +74,7 @@ def assert_refused(outcome: Outcome, said: str, status: int) -> None:
         ("folder.gguf", "is a folder, not a GGUF file."),
         ("bert.gguf", "makes embeddings and writes no text; choose a chat model."),
         ("vocabulary.gguf", "holds a vocabulary and no weights; choose the model itself."),
-        ("plain.gguf", "has no chat template; use --raw, or a model made for chat."),
+        ("plain.gguf", "has no chat template; choose a model made for chat, or use `specchat ask --raw`."),
     ],
 )
 def test_a_file_that_cannot_chat_is_refused(name: str, said: str, files: Path) -> None:
@@ -149,8 +149,8 @@ def test_a_prompt_longer_than_any_context_of_the_model_is_refused(files: Path) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--gamma", "-1"), "--gamma takes a whole number from 0 to 32, not -1."),
-        (("--gamma", "500"), "--gamma takes a whole number from 0 to 32, not 500."),
+        (("--gamma", "-1"), "--gamma takes a whole number from 0 to 32, or auto, not -1."),
+        (("--gamma", "500"), "--gamma takes a whole number from 0 to 32, or auto, not 500."),
         (("--temperature", "-3"), "--temperature takes a number from 0 to 10, not -3.0."),
         (("--top-p", "2"), "--top-p takes a number from 0 to 1, not 2.0."),
         (("--gama", "3"), "There is no option --gama here; did you mean --gamma?"),

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from rich.segment import Segment
+from rich.style import Style
 from textual.color import Color
 from textual.command import CommandPalette
 from textual.events import Paste
+from textual.widgets import Input
 
 from specchat.app.screens.chats import ChatsScreen
 from specchat.app.screens.dialogs import Start
@@ -20,11 +24,13 @@ from specchat.app.screens.question import Question
 from specchat.app.screens.settings import SettingsScreen
 from specchat.app.screens.xray import XrayScreen
 from specchat.app.widgets.counter import Counter
+from specchat.app.widgets.foot import Foot
+from specchat.app.widgets.line import Line
+from specchat.app.widgets.prose import Prose
 from specchat.app.widgets.reply import PromptView
 from specchat.app.widgets.strip import Strip
-from specchat.app.widgets.title import TitleRow
 from specchat.models.engine.messages import Notice
-from specchat.settings.values import Look, Settings
+from specchat.settings.values import Look, ModelOptions, Reply, Settings
 from support.chatting import Chatting, chatting, loaded
 from support.fake_engine import TEXT, Fault, Scenario
 
@@ -59,7 +65,7 @@ async def test_the_models_are_loaded_after_the_first_paint_with_their_progress_o
         await chat.until(lambda: "loading the target" in chat.text)
         await loaded(chat)
         await chat.until(lambda: "CPU" in chat.text)
-        assert "target ◂ draft" in chat.text.splitlines()[0]
+        assert "target ◂ lookup + draft" in chat.text.splitlines()[0]
 
 
 async def test_enter_sends_only_what_was_typed_before_it(tmp_path: Path) -> None:
@@ -149,14 +155,14 @@ async def test_ctrl_q_quits_also_during_a_reply_which_is_kept(tmp_path: Path) ->
 
 
 async def test_a_prompt_typed_during_a_reply_waits_for_its_end(tmp_path: Path) -> None:
-    async with chatting(tmp_path, ENDLESS) as chat:
+    async with chatting(tmp_path, Scenario(text=10 * TEXT, rate=100.0, real_time=True)) as chat:
         await replying(chat)
         await chat.send("and then?")
         await chat.until(lambda: "waiting for its turn: and then?" in chat.text)
-        await chat.pilot.press("escape")
         await chat.until(lambda: len(chat.replies) == 2)
         assert [view.raw for view in chat.views if isinstance(view, PromptView)] == ["go on", "and then?"]
-        assert "waiting" not in chat.text
+        assert chat.conversation.messages[1].state == "whole"
+        await chat.until(lambda: "waiting" not in chat.text)
 
 
 async def test_a_prompt_that_waits_can_be_taken_back(tmp_path: Path) -> None:
@@ -227,45 +233,18 @@ async def test_speculation_is_turned_off_inside_a_reply(tmp_path: Path) -> None:
         assert not rounds[-1]
 
 
-@pytest.mark.parametrize(("key", "gamma"), [("f9", 2), ("f10", 4), ("left", 2), ("right", 4)])
-async def test_the_guesses_of_a_round_can_be_changed(tmp_path: Path, key: str, gamma: int) -> None:
-    async with chatting(tmp_path) as chat:
-        await chat.pilot.press(key)
-        await chat.until(lambda: f"γ {gamma}" in chat.text)
-        assert chat.conversation.speculation.gamma == gamma
-
-
 async def test_in_a_text_the_arrow_keys_move_the_cursor(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
         await chat.pilot.press("a", "b", "left", "c")
         assert chat.composer.text == "acb"
-        assert chat.conversation.speculation.gamma == 3
-
-
-@pytest.mark.parametrize("key", ["f12", "ctrl+f"])
-async def test_the_drafters_take_turns(tmp_path: Path, key: str) -> None:
-    async with chatting(tmp_path) as chat:
-        seen = []
-        for _turn in range(3):
-            await chat.pilot.press(key)
-            seen.append(chat.conversation.drafter)
-        assert seen == ["lookup", "none", "model"]
-
-
-async def test_without_a_draft_model_it_is_passed_over(tmp_path: Path) -> None:
-    async with chatting(tmp_path, draft=False) as chat:
-        seen = []
-        for _turn in range(3):
-            await chat.pilot.press("f12")
-            seen.append(chat.conversation.drafter)
-        assert seen == ["none", "lookup", "none"]
+        assert chat.conversation.speculation.gamma == "auto"
 
 
 async def test_the_rules_take_turns(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
-        await chat.pilot.press("shift+tab")
+        await chat.pilot.press("f6")
         await chat.until(lambda: "token rule" in chat.text)
-        await chat.pilot.press("shift+tab")
+        await chat.pilot.press("f6")
         await chat.until(lambda: "block rule" in chat.text)
 
 
@@ -299,32 +278,6 @@ async def test_a_key_opens_a_screen_and_esc_closes_it(tmp_path: Path, key: str, 
         assert chat.composer.text == "typed"
 
 
-async def test_the_help_lists_every_key(tmp_path: Path) -> None:
-    async with chatting(tmp_path, size=(120, 80)) as chat:
-        await chat.pilot.press("f1")
-        await chat.until(lambda: "What the words mean" in chat.text)
-        for shown in (
-            "F2  ctrl+t",
-            "ctrl+n",
-            "shift+Tab",
-            "Esc",
-            "ctrl+j  shift+Enter",
-            "target pass",
-            "acceptance rate",
-        ):
-            assert shown in chat.text
-
-
-async def test_the_palette_carries_an_action_out(tmp_path: Path) -> None:
-    async with chatting(tmp_path) as chat:
-        await chat.pilot.press("ctrl+p")
-        await chat.until(lambda: isinstance(chat.app.screen, CommandPalette))
-        await chat.type("speculation on")
-        await chat.until(lambda: "Speculation on or off" in chat.text)
-        await chat.pilot.press("enter")
-        await chat.until(lambda: not chat.conversation.speculation.enabled)
-
-
 async def test_an_earlier_chat_is_opened_and_a_new_one_begun(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
         await chat.ask("the first chat")
@@ -341,13 +294,13 @@ async def test_an_earlier_chat_is_opened_and_a_new_one_begun(tmp_path: Path) -> 
         assert [m.content for m in chat.conversation.messages if m.role == "user"] == ["the first chat", "and on"]
 
 
-async def test_no_other_chat_is_opened_during_a_reply(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["ctrl+n", "f7"])
+async def test_no_other_chat_is_opened_during_a_reply(tmp_path: Path, key: str) -> None:
     async with chatting(tmp_path, ENDLESS) as chat:
         await replying(chat)
-        for key in ("ctrl+n", "f7"):
-            await chat.pilot.press(key)
-            await chat.until(lambda: "A reply is being written" in chat.text)
-            assert chat.app.screen is chat.chat
+        await chat.pilot.press(key)
+        await chat.until(lambda: "A reply is being written" in chat.text)
+        assert chat.app.screen is chat.chat
         assert len(chat.views) == 2
 
 
@@ -355,9 +308,11 @@ async def test_changed_settings_hold_at_once(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text('[look]\ntheme = "light"\nreduced_motion = true\n')
     async with chatting(tmp_path) as chat:
         assert chat.app.current_theme.dark
-        event = chat.chat.LookChanged(chat.chat, Look(theme="light", reduced_motion=True))
-        chat.chat.post_message(event)
+        await chat.pilot.press("f8")
+        await chat.until(lambda: isinstance(chat.app.focused, Input))  # the first field: the temperature
+        await chat.pilot.press("1", "escape")
         await chat.until(lambda: not chat.app.current_theme.dark)
+        assert chat.conversation.settings.sampling.temperature == 1
         assert not chat.composer.cursor_blink
         assert chat.app.animation_level == "none"
 
@@ -366,6 +321,9 @@ async def test_the_look_can_be_set_beforehand(tmp_path: Path) -> None:
     async with chatting(tmp_path, settings=Settings(look=Look("light", True))) as chat:
         assert not chat.app.current_theme.dark
         assert not chat.composer.cursor_blink
+        await chat.pilot.press("f7")
+        await chat.until(lambda: isinstance(chat.app.screen, ChatsScreen))
+        assert not chat.app.screen.query_one(Line).cursor_blink
 
 
 # ---------------------------------------------------------------------- among the messages
@@ -384,6 +342,88 @@ async def test_messages_are_selected_and_looked_into(tmp_path: Path) -> None:
         assert chat.app.clipboard == "two"
         await chat.pilot.press("tab")
         assert chat.composer.has_focus
+
+
+async def test_a_click_selects_a_message_and_moves_nothing(tmp_path: Path) -> None:
+    async with chatting(tmp_path, size=(80, 24)) as chat:
+        for prompt in ("one", "two", "three", "four"):
+            await chat.ask(prompt)
+        second = chat.replies[1]
+        chat.transcript.scroll_to_widget(second, animate=False, top=True)
+        await chat.until(lambda: not chat.transcript.is_vertical_scroll_end)
+        place = chat.transcript.scroll_y
+        await chat.pilot.click(second.query_one(Prose), offset=(5, 1))
+        assert [view for view in chat.views if view.has_class("-selected")] == [second]
+        assert chat.transcript.scroll_y == place
+        assert chat.transcript.chosen is second
+        await chat.pilot.press("f3")
+        await chat.until(lambda: isinstance(chat.app.screen, XrayScreen))
+        await chat.pilot.press("escape", "h", "i")
+        await chat.until(lambda: chat.composer.text == "hi")
+
+
+async def test_the_mouse_selects_text_and_leaves_the_prompt_where_it_is(tmp_path: Path) -> None:
+    async with chatting(tmp_path, size=(80, 24)) as chat:
+        reply = await chat.ask("one")
+        await drag(chat, reply.query_one(Prose))
+        assert chat.composer.has_focus
+        assert not reply.has_class("-selected")
+        await chat.pilot.press("ctrl+c")
+        assert chat.app.clipboard == "prime"
+
+
+@pytest.mark.parametrize("look", ["dark", "light"])
+@pytest.mark.parametrize(
+    "terminal",
+    [
+        {"COLORTERM": "truecolor", "TERM": "xterm-256color"},
+        {"COLORTERM": "", "TERM": "xterm"},
+        {"NO_COLOR": "1"},
+    ],
+    ids=["truecolor", "16", "none"],
+)
+async def test_selected_text_can_be_seen_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terminal: dict[str, str], look: Literal["dark", "light"]
+) -> None:
+    for name, value in terminal.items():
+        monkeypatch.setenv(name, value)
+    async with chatting(tmp_path, settings=Settings(look=Look(look))) as chat:
+        reply = await chat.ask("one")
+        await chat.type("typed")
+        before = [style_of(chat, text) for text in ("A prime number", "typed")]
+        await drag(chat, reply.query_one(Prose))
+        selected = [style_of(chat, "prime")]
+        await chat.pilot.press("shift+home")
+        selected.append(style_of(chat, "yped"))  # the cursor is on the first letter
+        for style, plain in zip(selected, before, strict=True):
+            assert (style.reverse, style.bgcolor) != (plain.reverse, plain.bgcolor)
+            if style.reverse:  # of the terminal's own two colours, which can be told apart
+                assert style.color and style.color.is_default and style.bgcolor and style.bgcolor.is_default
+            else:
+                assert style.color != style.bgcolor
+
+
+def style_of(chat: Chatting, text: str) -> Style:
+    """How the text is painted that begins with `text`."""
+    [style] = [segment.style for segment in painted(chat) if segment.text.startswith(text)]
+    assert style
+    return style
+
+
+def painted(chat: Chatting) -> list[Segment]:
+    """All that is on the screen, in the colours that the terminal gets."""
+    strips = chat.app.screen._compositor.render_strips()
+    for line_filter in chat.app.get_line_filters():
+        strips = [strip.apply_filter(line_filter, Color(0, 0, 0)) for strip in strips]
+    return [segment for strip in strips for segment in strip]
+
+
+async def drag(chat: Chatting, prose: Prose) -> None:
+    """Select the second word of the fake engine's reply with the mouse."""
+    await chat.pilot.mouse_down(prose, offset=(2, 0))
+    await chat.pilot.hover(prose, offset=(6, 0))
+    await chat.pilot.mouse_up(prose, offset=(6, 0))
+    await chat.pilot.pause()
 
 
 async def test_typing_goes_back_to_the_prompt(tmp_path: Path) -> None:
@@ -446,7 +486,8 @@ async def test_a_notice_stays_until_it_is_taken_away(tmp_path: Path) -> None:
 
 
 async def test_the_notices_of_the_start_are_shown(tmp_path: Path) -> None:
-    start = Start(tmp_path / "settings.toml", tmp_path, notices=("Something was left out.",), hint="Try this.")
+    hints = {tmp_path / "target.gguf": "Try this."}
+    start = Start(tmp_path / "settings.toml", tmp_path, notices=("Something was left out.",), hints=hints)
     async with chatting(tmp_path, start=start) as chat:
         assert "Something was left out." in chat.text
         assert "Try this." in chat.text
@@ -503,17 +544,62 @@ async def test_the_counter_is_beside_the_chat_or_below_it(tmp_path: Path) -> Non
 async def test_at_80_by_24_everything_is_in_sight(tmp_path: Path) -> None:
     async with chatting(tmp_path, size=(80, 24)) as chat:
         await chat.ask("hello")
-        for shown in ("target ◂ draft", "CPU", "DRAFT on", "tok/s", "γ 3", "block rule", "Ask something", "^q quit"):
+        for shown in ("target ◂ lookup + draft", "CPU", "DRAFT on · auto · block", "tok/s", "Ask something", "^q quit"):
             assert shown in chat.text, shown
 
 
-@pytest.mark.parametrize("size", [(49, 20), (60, 14)])
-async def test_a_window_too_small_asks_for_room(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with chatting(tmp_path, size=size) as chat:
-        assert "needs a window of at least" in chat.text
-        assert "Ask something" not in chat.text
+@pytest.mark.parametrize(("columns", "has_hint"), [(50, False), (80, True), (100, False), (120, True)])
+async def test_a_replys_figures_are_whole_at_any_width(tmp_path: Path, columns: int, has_hint: bool) -> None:
+    async with chatting(tmp_path, size=(140, 24)) as chat:
+        reply = await chat.ask("hello")
+        foot = reply.query_one(Foot)
+        assert foot.render().plain.endswith("2.5 each · 30.0 tok/s · 1.50× est. · F3 X-ray")
+        await chat.pilot.resize_terminal(columns, 24)
+        await chat.until(lambda: foot.size.width < columns)
+        line = foot.render().plain
+        assert line in chat.text
+        assert "30.0 tok/s · 1.50× est." in line
+        assert ("F3 X-ray" in line) == has_hint
+        assert foot.size.height == 1
+
+
+async def test_the_title_shows_how_full_the_context_is(tmp_path: Path) -> None:
+    settings = Settings(target=ModelOptions(ctx=100), reply=Reply(system="", max_tokens=0))
+    async with chatting(tmp_path, settings=settings) as chat:
+        assert "ctx ░░░░░   – %" in chat.text.splitlines()[0]
+        await chat.ask("one two three")
+        reply = chat.conversation.on.counters().tokens
+        await chat.until(lambda: f"ctx ▓░░░░  {3 + reply} %" in chat.text.splitlines()[0])
+        await chat.ask("four")
+        prompt = 3 + len(TEXT.split()) + 1  # the fake engine counts words
+        await chat.until(lambda: f"ctx ▓▓▓░░  {prompt + reply} %" in chat.text.splitlines()[0])
+        await chat.pilot.press("ctrl+n")
+        await chat.until(lambda: "ctx ░░░░░   – %" in chat.text.splitlines()[0])
+
+
+async def test_another_targets_context_is_not_known_yet(tmp_path: Path) -> None:
+    async with chatting(tmp_path, size=(80, 24)) as chat:
+        await chat.ask("one two three")
+        await chat.until(lambda: "ctx ░░░░░   0 %" in chat.text.splitlines()[0])
+        await chat.conversation.choose(tmp_path / "other.gguf", None)
+        async for _event in chat.conversation.load():
+            pass
+        chat.chat.show_state()
+        await chat.until(lambda: "ctx ░░░░░   – %" in chat.text.splitlines()[0])
+
+
+@pytest.mark.parametrize("size", [(49, 20), (60, 14), (48, 12), (44, 20), (5, 3), (1, 1)])
+async def test_a_window_too_small_asks_for_room_and_keeps_what_is_typed(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with chatting(tmp_path) as chat:
+        await chat.type("typed before, ")
+        await chat.pilot.resize_terminal(*size)
+        await chat.until(lambda: "typed before" not in chat.text)
+        assert size < (10, 10) or "needs a window of at least 50" in " ".join(chat.text.split())
+        await chat.type("meanwhile, ")
         await chat.pilot.resize_terminal(50, 15)
-        await chat.until(lambda: "Ask something" in chat.text)
+        await chat.until(lambda: "typed before, meanwhile" in chat.text)
+        await chat.type("after")
+        assert chat.composer.text == "typed before, meanwhile, after"
 
 
 async def test_without_colours_what_is_on_is_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -523,19 +609,20 @@ async def test_without_colours_what_is_on_is_still_there(tmp_path: Path, monkeyp
         assert "DRAFT on" in chat.text
         chat.chat.post_message(chat.chat.LookChanged(chat.chat, Look(theme="light")))
         await chat.pilot.pause()
-        strips = chat.app.screen._compositor.render_strips()
-        for line_filter in chat.app.get_line_filters():
-            strips = [strip.apply_filter(line_filter, Color(0, 0, 0)) for strip in strips]
-        styles = [segment.style for strip in strips for segment in strip if segment.style]
+        styles = [segment.style for segment in painted(chat) if segment.style]
         assert {colour.name for style in styles for colour in (style.color, style.bgcolor) if colour} == {"default"}
 
 
 async def test_the_title_gives_way_to_long_names(tmp_path: Path) -> None:
     async with chatting(tmp_path, size=(60, 24)) as chat:
-        chat.conversation.target = tmp_path / ("a" * 80 + ".gguf")
-        chat.chat.show_state()
         await loaded(chat)
-        assert chat.chat.query_one(TitleRow).size.height == 1
+        await chat.conversation.choose(tmp_path / ("a" * 80 + ".gguf"), None)
+        chat.chat._turns.load()
+        await chat.until(lambda: "aaa" in chat.text)
+        title, *rest = chat.text.splitlines()
+        assert re.fullmatch(r"  a+…  ctx   – %", title)
+        assert len(title) <= 58
+        assert "aaa" not in "".join(rest)
 
 
 def test_nothing_heavy_is_imported_before_the_first_paint() -> None:
@@ -573,5 +660,4 @@ async def test_the_screen_answers_while_a_long_reply_comes(tmp_path: Path) -> No
         await chat.until(lambda: chat.replies and chat.replies[0].message)
         assert chat.composer.text == "typed"
         assert chat.replies[0].raw == items + code
-        await asyncio.sleep(0)
-        assert "The end." in chat.text
+        await chat.until(lambda: "The end." in chat.text)

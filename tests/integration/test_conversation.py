@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from specchat.app.chats import growing, schema
-from specchat.app.chats.records import StoreError
+from specchat.app.chats.records import Message, StoreError
+from specchat.app.chats.store import Store
 from specchat.app.conversation import Conversation
 from specchat.models.decoding.counters import count
 from specchat.models.engine.client import COMMAND
@@ -163,8 +165,7 @@ async def test_a_stop_is_minded_while_the_engine_is_still_starting(tmp_path: Pat
         saying = asyncio.create_task(scene.say_in_vain())
         scene.engine.before = scene.conversation.stop
         assert (await saying).code == "cancelled"
-        assert [message.state for message in await scene.kept()] == ["whole"]
-        assert scene.engine.prompts == []
+        assert scene.rows("SELECT * FROM messages") == scene.messages == scene.engine.prompts == []
 
 
 async def test_a_stop_at_the_loads_end_stops_the_reply(tmp_path: Path) -> None:
@@ -217,6 +218,9 @@ async def test_changes_hold_for_later_replies_and_stay_in_range(tmp_path: Path) 
         assert scene.conversation.speculation.gamma == 0
         scene.conversation.change(gamma=MAX_GAMMA + 1, rule="token")
         assert scene.conversation.speculation == Speculation(True, MAX_GAMMA, "token")
+        scene.conversation.change(gamma="auto")
+        assert scene.conversation.speculation == Speculation(True, "auto", "token")
+        scene.conversation.change(gamma=MAX_GAMMA)
         events = await scene.say()
         assert {event.round.width for event in events if isinstance(event, Written)} == {MAX_GAMMA + 1}
 
@@ -252,7 +256,7 @@ async def test_another_pair_is_loaded_when_it_is_needed_and_once(tmp_path: Path)
         await conversation.choose(Path("other.gguf"), None)
         drafters.append(conversation.drafter)
         await scene.say()
-        assert drafters == ["lookup", "model", "lookup"]
+        assert drafters == ["lookup", "both", "lookup"]
         names = [(Path(target.path).name, draft and draft.options.threads) for target, draft in scene.engine.loads]
         assert names == [("target.gguf", None), ("target.gguf", 0), ("target.gguf", 2), ("other.gguf", None)]
 
@@ -313,9 +317,10 @@ async def test_a_third_try_must_be_allowed(tmp_path: Path, at: Any) -> None:
         for asks in (False, True):
             assert isinstance(await scene.say_in_vain(), EngineDied)
             assert conversation.must_ask_before_load == asks
-        before = await scene.kept()
+        before = scene.rows("SELECT * FROM messages")
         assert (await scene.say_in_vain("once more")).code == "engine_died_twice"
-        assert scene.messages == before == await scene.kept()
+        assert scene.rows("SELECT * FROM messages") == before
+        assert len(scene.messages) == len(before) == (0 if at == "load" else 4)
         conversation.allow_load()
         assert not conversation.must_ask_before_load
         assert isinstance(await scene.say_in_vain(), EngineDied)
@@ -329,6 +334,21 @@ async def test_a_third_try_must_be_allowed(tmp_path: Path, at: Any) -> None:
         assert not conversation.must_ask_before_load
 
 
+async def test_a_third_try_must_be_allowed_also_while_other_models_are_loaded(tmp_path: Path) -> None:
+    fault = Fault("load", "exit", 3, path="target.gguf")
+    async with conversing(tmp_path, Scenario(faults=(fault,))) as scene:
+        conversation = scene.conversation
+        for _death in range(2):
+            assert isinstance(await scene.say_in_vain(), EngineDied)
+        await conversation.choose(Path("other.gguf"), None)
+        await scene.say()
+        assert conversation.loaded is not None
+        await conversation.choose(Path("target.gguf"), Path("draft.gguf"))
+        assert conversation.must_ask_before_load
+        conversation.allow_load()
+        assert isinstance(await scene.say_in_vain(), EngineDied)
+
+
 async def test_a_message_that_the_engine_refuses_is_not_said_again(tmp_path: Path) -> None:
     fault = Fault("prefill", "failure", "prompt_too_long", once=str(tmp_path / "happened"))
     async with conversing(tmp_path, Scenario(faults=(fault,))) as scene:
@@ -339,12 +359,83 @@ async def test_a_message_that_the_engine_refuses_is_not_said_again(tmp_path: Pat
         assert scene.engine.prompts[1] == [SAID]
 
 
-async def test_a_message_stays_where_the_load_fails(tmp_path: Path) -> None:
-    fault = Fault("load", "failure", "file_truncated", once=str(tmp_path / "happened"))
+@pytest.mark.parametrize("fault", [Fault("load", "failure", "file_truncated"), Fault("load", "exit", 3)])
+async def test_nothing_is_left_of_a_message_where_the_load_fails(tmp_path: Path, fault: Fault) -> None:
+    fault = msgspec.structs.replace(fault, once=str(tmp_path / "happened"))
     async with conversing(tmp_path, Scenario(faults=(fault,))) as scene:
-        assert (await scene.say_in_vain()).code == "file_truncated"
+        await scene.say_in_vain()
+        assert (scene.conversation.chat, scene.messages) == (None, [])
+        assert scene.rows("SELECT * FROM messages") == scene.rows("SELECT * FROM chats") == []
         await scene.say("And 8?")
-        assert scene.engine.prompts == [[SAID, "user: And 8?"]]
+        assert scene.engine.prompts == [["user: And 8?"]]
+        assert [chat.title for chat in await scene.conversation.list_chats()] == ["And 8?"]
+
+
+async def test_a_load_that_fails_later_leaves_the_chat_as_it_was(tmp_path: Path) -> None:
+    fault = Fault("load", "failure", "file_truncated", path="other.gguf")
+    async with conversing(tmp_path, Scenario(faults=(fault,))) as scene:
+        await scene.say()
+        said, chat = list(scene.messages), scene.conversation.chat
+        await scene.conversation.choose(Path("other.gguf"), None)
+        assert (await scene.say_in_vain("And 8?")).code == "file_truncated"
+        assert (scene.conversation.chat, scene.messages) == (chat, said)
+        assert await scene.kept() == said
+
+
+async def test_a_message_over_which_the_engine_dies_unanswered_is_not_said_again(tmp_path: Path) -> None:
+    fault = Fault("prefill", "exit", 3, once=str(tmp_path / "happened"))
+    async with conversing(tmp_path, Scenario(faults=(fault,))) as scene:
+        failure = await scene.say_in_vain()
+        assert [(message.state, message.stop_reason) for message in await scene.kept()] == [("cut", failure.code)]
+        await scene.say("And 8?")
+        assert scene.engine.prompts[1] == ["user: And 8?"]
+
+
+async def test_a_reply_knows_which_model_wrote_it(tmp_path: Path) -> None:
+    async with conversing(tmp_path) as scene:
+        await scene.say()
+        assert [message.model for message in await scene.kept()] == ["", "target.gguf"]
+
+
+async def test_whether_all_is_on_disk_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "LOCK_SECONDS", 0.0)
+    async with conversing(tmp_path) as scene:
+        await scene.say()
+        assert scene.conversation.is_kept
+        with closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
+            async for event in scene.conversation.send(QUESTION):
+                if isinstance(event, Prefilled):
+                    other.execute("BEGIN IMMEDIATE")
+        assert not scene.conversation.is_kept
+        await scene.say()
+        assert scene.conversation.is_kept
+
+
+async def test_a_reply_that_is_left_is_saved_before_the_store_can_be_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with conversing(tmp_path, ENDLESS) as scene:
+        saves, may_save, save = [], asyncio.Event(), Store.save
+
+        async def slowly(store: Store, message: Message, *rest: Any) -> int:
+            saves.append(message.state)
+            if message.state == "stopped":
+                await may_save.wait()
+            return await save(store, message, *rest)
+
+        monkeypatch.setattr(Store, "save", slowly)
+        reading = asyncio.create_task(scene.say())
+        while not saves:
+            await asyncio.sleep(0)
+        for _impatience in range(3):
+            reading.cancel()
+            while saves[-1] != "stopped":
+                await asyncio.sleep(0)
+            assert not reading.done()
+        may_save.set()
+        await asyncio.wait({reading})
+        assert reading.cancelled()
+        assert (await scene.kept())[-1].state == "stopped"
 
 
 async def test_a_message_that_cannot_be_kept_is_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

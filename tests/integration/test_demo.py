@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+import psutil
 import pytest
 
 from specchat.app import demo, demo_child
@@ -199,6 +200,55 @@ def test_however_it_is_stopped_nothing_half_made_is_left(large_source: Path, tmp
     if number != signal.SIGINT:  # after ctrl+C the process itself waits for that
         wait_until_alone(tmp_path)
     assert left_in(tmp_path) == set()
+
+
+STUBBORN = """#!{python}
+import sys, time
+print('{{"type": "Progress", "done": 1, "total": 2}}', flush=True)
+open({part!r}, "w").close()
+time.sleep(600)
+"""
+
+
+@unix_only
+@pytest.mark.parametrize("is_impatient", [False, True])
+def test_a_maker_that_does_not_stop_is_ended_and_leaves_nothing(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_impatient: bool
+) -> None:
+    out = standin_path(tmp_path)
+    out.parent.mkdir()
+    part = out.with_name(out.name + ".part")
+    maker = tmp_path / "python"
+    maker.write_text(STUBBORN.format(python=sys.executable, part=str(part)))
+    maker.chmod(0o700)
+    monkeypatch.setattr(demo.sys, "executable", str(maker))
+    monkeypatch.setattr(demo, "STOP_SECONDS", 0.01)
+
+    def interrupt(*_anything: object) -> None:
+        while not part.exists():
+            assert psutil.Process().children()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo, "_follow", interrupt)
+    if is_impatient:
+        monkeypatch.setattr(subprocess.Popen, "wait", interrupted_once(subprocess.Popen.wait))
+    with pytest.raises(KeyboardInterrupt):
+        prepare_standin(tmp_path, source)
+    assert psutil.Process().children() == []
+    assert left_in(tmp_path) == set()
+
+
+def interrupted_once(wait: Callable[..., int]) -> Callable[..., int]:
+    """`wait`, but that ctrl+C comes while it is called for the first time."""
+    calls = []
+
+    def waiting(*arguments: object) -> int:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return wait(*arguments)
+
+    return waiting
 
 
 @unix_only

@@ -21,6 +21,7 @@ from specchat.models.engine.child import LARGEST_LOG
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineDied, EngineFailure
 from specchat.models.engine.messages import (
+    PROTOCOL,
     Change,
     Done,
     Event,
@@ -413,7 +414,7 @@ def test_garbage_ends_the_process(log_path: Path) -> None:
 def test_an_engine_of_another_protocol_is_refused(scenario: Scenario, log_path: Path) -> None:
     failure = play(log_path, scenario, lambda engine: failure_of(engine.load(TARGET)))
     assert failure.code == "protocol_version"
-    assert (failure.params["app"], failure.params["engine"]) == (1, 999)
+    assert (failure.params["app"], failure.params["engine"]) == (PROTOCOL, 999)
 
 
 def test_an_engine_that_cannot_start_says_why(log_path: Path) -> None:
@@ -451,7 +452,7 @@ def test_without_a_place_for_its_log_the_engine_works_and_says_so(log_path: Path
 
     loading, failure = play(log_path, scenario, scene)
     assert isinstance(loading[0], Notice)
-    assert (loading[0].code, loading[0].params["path"]) == ("log_unwritable", str(log_path))
+    assert loading[0] == Notice("log_unwritable", {"path": str(log_path), "error": "Is a directory"})
     assert failure.params["log"] == "error: deep trouble"
 
 

@@ -71,7 +71,12 @@ async def test_a_sequence_that_comes_in_two_rounds_is_taken_out(tmp_path: Path, 
 async def test_markup_is_shown_and_nothing_of_it_is_live(tmp_path: Path) -> None:
     text = "\n\n".join(MARKUP) + "\n\n[docs](https://example.org) <https://example.org/y> [bad](javascript:x)"
     notice = Notice("draft_left_out", {"path": " ".join(MARKUP)})
-    start = Start(tmp_path / "settings.toml", tmp_path, notices=[" ".join(MARKUP)], hint=" ".join(MARKUP))
+    start = Start(
+        tmp_path / "settings.toml",
+        tmp_path,
+        notices=[" ".join(MARKUP)],
+        hints={tmp_path / "target.gguf": " ".join(MARKUP)},
+    )
     async with chatting(tmp_path, Scenario(text=text, notices=(notice,)), start=start, size=(120, 60)) as chat:
         await chat.until(lambda: MARKUP[2] in chat.text)
         await chat.ask(" ".join(MARKUP))
@@ -104,11 +109,17 @@ async def test_a_line_of_100_kb_is_shown(tmp_path: Path, word: str) -> None:
 
 
 async def test_bytes_that_are_no_text_become_replacement_characters(tmp_path: Path) -> None:
-    text = "a\ufffdb \ud7ff\ue000 \U0010ffff"
-    async with chatting(tmp_path, Scenario(text=text)) as chat:
+    raw = b"a\xffb\n\xe6\xbc\n\xa2 whole\n\xed\xa0\x80 \xf8 end\xc3"
+    async with chatting(tmp_path, Scenario(raw=raw)) as chat:
         reply = await chat.ask("go")
-        assert reply.raw == text
-        assert "a\ufffdb" in chat.text
+        assert reply.raw == "a\ufffdb\n\ufffd\n\ufffd whole\n\ufffd\ufffd\ufffd \ufffd end\ufffd"
+        for shown in ("a\ufffdb", "\ufffd whole", "\ufffd end\ufffd"):
+            assert shown in chat.text
+        await chat.pilot.press("f3")
+        await chat.until(lambda: "⟨FF⟩" in chat.text)
+        for shown in ("⟨E6 BC⟩", "⟨A2⟩ whole", "⟨ED A0 80⟩ ⟨F8⟩ end⟨C3⟩"):
+            assert shown in chat.text
+        assert strange(chat.text) == []
 
 
 async def test_half_a_character_in_a_prompt_is_replaced(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_replies_go_to_standard_output_and_their_figures_to_standard_error(tmp_p
     assert (loading, loaded) == ("Loading target.gguf …", "Loaded, on CPU.")
     assert len(figures) == 2
     assert all("tok/s" in line and "accepted" in line for line in figures)
+    assert all(line.endswith(" · mostly 3 guesses: more wouldn't pay") for line in figures)
     assert messages(tmp_path) == [
         ("user", "What is a prime?"),
         ("assistant", TEXT),
@@ -93,8 +94,10 @@ def test_speculation_can_be_switched(tmp_path: Path) -> None:
     ("line", "said"),
     [
         ("/gamma 32", "32 guesses a round (γ) from now on."),
-        ("/gamma 33", "γ takes a whole number from 0 to 32, as in /gamma 3."),
-        ("/gamma", "γ takes a whole number from 0 to 32, as in /gamma 3."),
+        ("/gamma 33", "γ takes a whole number from 0 to 32, or auto, as in /gamma 3."),
+        ("/gamma", "γ takes a whole number from 0 to 32, or auto, as in /gamma 3."),
+        ("/gamma auto", "As many guesses a round as pay from now on (γ auto)."),
+        ("/draft both", "Guesses are looked up where the text repeats itself, else the draft model guesses."),
         ("/draft lookup", "Guesses are looked up in the text so far, from the next round on."),
         ("/draft none", "Nobody guesses: the target writes alone."),
         ("/draft model", "The draft model guesses from the next round on."),
@@ -110,8 +113,9 @@ def test_a_command_says_what_it_did(tmp_path: Path, line: str, said: str) -> Non
     assert said in talk(tmp_path, line).stderr.splitlines()
 
 
-def test_a_draft_model_that_is_not_there_can_not_guess(tmp_path: Path) -> None:
-    outcome = talk(tmp_path, "/draft model", words=PLAIN)
+@pytest.mark.parametrize("drafter", ["both", "model"])
+def test_a_draft_model_that_is_not_there_can_not_guess(tmp_path: Path, drafter: str) -> None:
+    outcome = talk(tmp_path, f"/draft {drafter}", words=PLAIN)
     assert outcome.stderr.splitlines()[2:] == ["There is no draft model here that could guess."]
 
 
@@ -147,10 +151,23 @@ def test_what_the_engine_notices_is_told_of(tmp_path: Path) -> None:
 def test_an_engine_that_dies_is_told_of_and_started_anew(tmp_path: Path) -> None:
     fault = Fault("reply", "exit", 7, once=str(tmp_path / "mark"))
     outcome = talk(tmp_path, "first", "second", scenario=Scenario(faults=(fault,)))
-    assert outcome.status == 0
+    assert outcome.status == 1
     assert outcome.stdout == f"A prime number has\n{TEXT}\n"
     assert "specchat: The engine ended by itself" in outcome.stderr
     assert outcome.stderr.count("Loaded, on CPU.") == 2
+
+
+@pytest.mark.parametrize("prompts", [(), ("Hi", "Hello")])
+def test_models_that_can_not_be_loaded_end_it_in_failure(tmp_path: Path, prompts: tuple[str, ...]) -> None:
+    fault = Fault("load", "failure", "no_vocabulary")
+    outcome = talk(tmp_path, *prompts, scenario=Scenario(faults=(fault,)))
+    assert (outcome.status, outcome.stdout) == (1, "")
+    assert outcome.stderr.count("has no vocabulary") == 1 + len(prompts)
+
+
+def test_a_load_that_fails_at_first_is_no_failure_once_all_is_answered(tmp_path: Path) -> None:
+    fault = Fault("load", "failure", "no_vocabulary", once=str(tmp_path / "mark"))
+    assert talk(tmp_path, "Hi", scenario=Scenario(faults=(fault,))).status == 0
 
 
 def test_an_engine_that_died_twice_is_not_started_unasked(tmp_path: Path) -> None:
@@ -179,7 +196,7 @@ def test_the_bundled_model_chats(tmp_path: Path) -> None:
     outcome = run(tmp_path, *words, stdin="How many days are in a week?\n/off\nAnd in a year?\n", command=SPECCHAT)
     assert outcome.status == 0
     assert outcome.stdout.startswith("A week is approximately 7")
-    assert outcome.stderr.startswith("This is the small bundled model, and prompt lookup guesses for it.")
+    assert outcome.stderr.startswith("This is the small bundled model; prompt lookup can guess for it.")
     assert outcome.stderr.count("tok/s") == 2
     assert "specchat: The reply was cut at 8 tokens; --max-tokens allows more." in outcome.stderr.splitlines()
 

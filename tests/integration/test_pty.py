@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
-import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
-from support.breaking_specchat import breaking_specchat
 from support.cli import engine_of, gone
 from support.fake_engine import TEXT, Scenario, fake_engine
 from support.specchat_with_engine import specchat_with
@@ -21,19 +17,29 @@ from support.specchat_with_engine import specchat_with
 if sys.platform == "win32":
     pytest.skip("Windows has no such terminals", allow_module_level=True)
 
+from support.breaking_specchat import BREAKING_KEYS, breaking_specchat
 from support.pseudo_terminal import Program, text_of
+from support.pty_chat import (
+    CTRL_C,
+    CTRL_L,
+    CTRL_Q,
+    CTRL_R,
+    CTRL_T,
+    ENDLESS,
+    ENTER,
+    ESC,
+    F2,
+    F3,
+    chat,
+    kept,
+    replying,
+)
 from support.window import SEQUENCE
 
-WORDS = ("--target", "target.gguf", "--draft", "draft.gguf")
-ENDLESS = Scenario(endless=True, rate=200, real_time=True)
 HOSTILE = (
     "first \x1b]52;c;c3RvbGVu\x07 second \x1b]0;stolen\x1b\\ third \x1b[6n\x1b[?1049l\x1b[12;34H fourth "
     "\x9b5n \x90stolen\x9c \x1bc fifth [/INST] [@click=app.quit]link[/] sixth \u202ehtxis\u202c end"
 )
-
-# What a terminal sends for keys.
-ENTER, ESC, F1, F2, F3 = "\r", "\x1b", "\x1bOP", "\x1bOQ", "\x1bOR"
-CTRL_C, CTRL_L, CTRL_Q, CTRL_R, CTRL_T = "\x03", "\x0c", "\x11", "\x12", "\x14"
 
 IN_XRAY = "end of a round"
 """Words that only the X-ray has."""
@@ -42,23 +48,6 @@ SWITCHES = {1000: "clicks", 1003: "moves", 1004: "focus", 1006: "mouse", 1049: "
 """Modes of a terminal that are off in a shell."""
 CURSOR = 25
 """The mode that shows it."""
-
-
-@contextmanager
-def chat(
-    home: Path, scenario: Scenario | None = None, command: list[str] | None = None, size: tuple[int, int] = (120, 40)
-) -> Iterator[Program]:
-    """A chat whose models are loaded."""
-    words = [*(command or specchat_with(fake_engine(scenario))), *WORDS]
-    with Program(words, home, size=size) as program:
-        program.shows("Ask something", "CPU")
-        yield program
-
-
-def replying(program: Program) -> None:
-    """Have an endless reply written."""
-    program.send("Hi" + ENTER)
-    program.shows("A prime number")
 
 
 def leave_xray(program: Program) -> None:
@@ -85,13 +74,6 @@ def modes(output: bytes) -> dict[int, bool]:
     return on
 
 
-def kept(home: Path) -> list[tuple[str, str, str]]:
-    """Role, content and state of all that was kept."""
-    [file] = home.rglob("chats.sqlite3")
-    with closing(sqlite3.connect(file)) as store:
-        return store.execute("SELECT role, content, state FROM messages ORDER BY id").fetchall()
-
-
 # ------------------------------------------------------------------ a whole visit
 
 
@@ -100,7 +82,7 @@ def test_a_visit(tmp_path: Path, size: tuple[int, int]) -> None:
     with chat(tmp_path, size=size) as program:
         engine = engine_of(program.process)
         program.send("What is a prime?" + ENTER)
-        program.shows("A prime number has exactly two divisors", "15 of 30 accepted")
+        program.shows("A prime number has exactly two divisors", "15 of 30 accepted · 10 passes")
         program.send(F3)
         program.shows(IN_XRAY)
         leave_xray(program)
@@ -132,11 +114,12 @@ def test_speculation_is_toggled_in_a_reply_and_the_reply_stopped(tmp_path: Path,
 # ------------------------------------------------------------------ other ends
 
 
-def test_a_mistake_inside_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", BREAKING_KEYS)
+def test_a_mistake_inside_leaves_the_terminal_as_it_was(tmp_path: Path, place: str) -> None:
     with chat(tmp_path, command=breaking_specchat(fake_engine(ENDLESS))) as program:
         engine = engine_of(program.process)
         replying(program)
-        program.send(F1)
+        program.send(BREAKING_KEYS[place])
         assert program.end() == 1
         check_restored(program, engine)
         _screen, _left, after = program.written.rpartition(b"\x1b[?1049l")
@@ -162,9 +145,9 @@ def test_a_killed_engine_is_told_of_and_the_chat_goes_on(tmp_path: Path) -> None
     with chat(tmp_path, ENDLESS) as program:
         replying(program)
         engine_of(program.process).kill()
-        program.shows("The engine was ended from outside")
-        program.shows("cut off")
-        replying(program)
+        program.shows("The engine was ended from outside", "cut off")
+        program.send("Hi" + ENTER)
+        program.wait_until(lambda text: "A prime number" in text.rpartition("cut off")[2])
 
 
 # ------------------------------------------------------------------ hostile text

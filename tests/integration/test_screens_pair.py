@@ -87,7 +87,7 @@ async def test_a_pair_is_chosen_with_the_keyboard_alone(home: Path) -> None:
         await press(pilot, "enter")
         assert under_cursor(pilot, "draft").endswith("Big.GGUF")  # a draft most often lies beside its target
         await press(pilot, "down", "enter", "enter")  # small.gguf, then the button
-        assert pilot.app.result == PairChoice(home / "models" / "Big.GGUF", home / "models" / "small.gguf", "model")
+        assert pilot.app.result == PairChoice(home / "models" / "Big.GGUF", home / "models" / "small.gguf", "both")
 
 
 async def test_a_pair_is_chosen_with_the_mouse_alone(home: Path) -> None:
@@ -110,7 +110,7 @@ async def test_a_draft_may_be_a_lookup_or_none(home: Path, row: int, drafter: st
         assert pilot.app.result == PairChoice(present.target, None, drafter)
 
 
-@pytest.mark.parametrize("drafter", ["model", "lookup", "none"])
+@pytest.mark.parametrize("drafter", ["both", "model", "lookup", "none"])
 async def test_what_is_not_touched_stays(home: Path, drafter: str) -> None:
     present = PairChoice(home / "models" / "Big.GGUF", home / "models" / "small.gguf", drafter)
     async with opened(present) as pilot:
@@ -145,7 +145,7 @@ async def test_models_at_hand_are_offered_for_both_and_are_no_place_to_browse(ho
         assert rows(pilot, "draft")[2] == "the bundled model  tiny"
         assert files(pilot).folder == files(pilot, "draft").folder == home
         await press(pilot, "home", "enter", "home", "down", "down", "enter", "enter")
-        assert pilot.app.result == PairChoice(model, model, "model")
+        assert pilot.app.result == PairChoice(model, model, "both")
 
 
 @pytest.mark.usefixtures("home")
@@ -258,7 +258,8 @@ async def test_a_crowded_folder_is_shown_in_part(home: Path, monkeypatch: pytest
 
 
 def test_sizes_are_those_that_models_are_offered_with() -> None:
-    assert [size(count) for count in (98_362_432, 999_999, 4_683_074_240)] == ["98 MB", "1 MB", "4.7 GB"]
+    assert [size(count) for count in (98_362_432, 1_000_000, 4_683_074_240)] == ["98 MB", "1 MB", "4.7 GB"]
+    assert [size(count) for count in (400_000, 24, 0)] == ["400 kB", "1 kB", "0 kB"]
 
 
 # ------------------------------------------------------------------ typed paths
@@ -324,7 +325,7 @@ async def test_a_file_that_is_no_model_is_refused_and_the_choice_stays(home: Pat
 async def test_hostile_names_are_shown_as_they_are_spelt(home: Path, model: Path) -> None:
     os.link(model, home / HOSTILE)
     async with opened(size=(140, 40)) as pilot:
-        assert rows(pilot)[-1] == "0 MB  [b] [@click=app.quit]x \\x1b[31mred\\nline.gguf"
+        assert rows(pilot)[-1] == "157 kB  [b] [@click=app.quit]x \\x1b[31mred\\nline.gguf"
         await press(pilot, "end", "enter")
         assert r"[@click=app.quit]x \x1b[31mred\nline.gguf" in chosen(pilot, "target")
 
@@ -364,3 +365,35 @@ async def test_everything_has_room(size: tuple[int, int]) -> None:
         for widget in (screen.query_one("#load"), screen.query_one("#cancel"), screen.query_one("#said")):
             assert widget.region in screen.region
         assert files(pilot).size.height >= 10
+
+
+# ------------------------------------------------------------------ how to get on
+
+
+async def test_the_keys_that_choose_and_load_are_named(home: Path) -> None:
+    async with opened(PairChoice(home / "models" / "small.gguf", None, "lookup")) as pilot:
+        footer = pilot.app.screen._compositor.render_strips()[-1].text
+        for named in ("choose", "target or draft", "f9 load", "folder above", "Esc close"):
+            assert named.lower() in footer.lower(), footer
+
+
+@pytest.mark.parametrize("key", ["f9", "ctrl+l"])
+async def test_a_key_loads_the_pair_from_anywhere(home: Path, key: str) -> None:
+    present = PairChoice(home / "models" / "small.gguf", None, "lookup")
+    async with opened(present) as pilot:
+        await press(pilot, "shift+tab", key)
+        assert pilot.app.result == present
+
+
+@pytest.mark.usefixtures("home")
+async def test_without_a_target_the_key_loads_nothing() -> None:
+    async with opened() as pilot:
+        await press(pilot, "f9")
+        assert pilot.app.result is OPEN
+
+
+async def test_where_the_draft_is_at_hand_one_looks_for_another_beside_the_target(home: Path) -> None:
+    bundled = Shortcut(home / ".cache" / "hidden.gguf", "the bundled model", "")
+    present = PairChoice(home / "models" / "small.gguf", home / ".cache" / "hidden.gguf", "model")
+    async with opened(present, [bundled]) as pilot:
+        assert files(pilot, "draft").folder == home / "models"

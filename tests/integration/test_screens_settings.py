@@ -56,7 +56,7 @@ async def go_to(pilot: Pilot[None], key: str) -> Widget:
 
 
 def problems(pilot: Pilot[None]) -> list[str]:
-    shown = pilot.app.screen.query_one("#problems", Static)
+    shown = pilot.app.screen.query_one("#problems").query_one(Static)
     return str(shown.content).splitlines() if shown.display else []
 
 
@@ -88,6 +88,7 @@ async def test_every_setting_has_a_row_that_fits_beside_its_neighbours(file: Pat
         ("target.batch", "default 512 · 64 to 16384"),
         ("speculation.enabled", "default on"),
         ("speculation.rule", "default block"),
+        ("speculation.gamma", "default auto · 0 to 32, or auto"),
         ("reply.system", ""),
     ],
 )
@@ -118,6 +119,20 @@ async def test_fields_show_what_the_file_says_and_else_are_empty(file: Path) -> 
         assert row(pilot, "reply.system").field.text == "a\\b"
 
 
+async def test_a_word_may_stand_in_a_numbers_place(file: Path) -> None:
+    file.write_text("[speculation]\ngamma = 5\n")
+    async with opened(file) as pilot:
+        field = await go_to(pilot, "speculation.gamma")
+        assert (field.value, field.placeholder) == ("5", "auto")
+        field.value = "aut"
+        await settle(pilot)
+        assert said(pilot) == 'gamma takes a whole number from 0 to 32, or auto, not "aut".'
+        field.value = "auto"
+        await press(pilot, "enter")
+        assert "saved" in beside(pilot, "speculation.gamma")
+    assert file.read_text() == '[speculation]\ngamma = "auto"\n'
+
+
 async def test_opening_and_closing_it_writes_nothing(file: Path) -> None:
     text = "[reply]\nsystem = \"a\\u001b[31m\\r\\nb\"\n[look]\ntheme = 'light'\n"
     file.write_text(text)
@@ -137,6 +152,18 @@ async def test_what_is_wrong_in_a_source_is_told(file: Path) -> None:
             "SPECCHAT_ZZZZZ is no setting. It is left out.",
         ]
         assert row(pilot, "sampling.top_k").field.value == ""
+
+
+async def test_however_much_is_wrong_all_of_it_can_be_read(file: Path) -> None:
+    file.write_text("".join(f"[mistake{number}]\n" for number in range(20)))
+    async with opened(file) as pilot:
+        told = pilot.app.screen.query_one("#problems")
+        assert told.size.height == 4
+        told.focus()
+        await press(pilot, "end")
+        await pilot.pause()
+        shown = "\n".join(strip.text for strip in pilot.app.screen._compositor.render_strips())
+        assert "mistake19" in shown
 
 
 async def test_what_the_environment_or_the_command_line_says_is_shown_as_theirs(file: Path) -> None:

@@ -132,6 +132,17 @@ def test_an_edited_reply_is_read_anew_from_where_it_was_edited(files: dict[str, 
     assert second.prefilled.reused == first.prefilled.tokens
 
 
+def test_a_fresh_reply_reads_what_was_written_as_any_other_text(files: dict[str, Path], talk: Talk) -> None:
+    """Of a reply's tokens the prompt of the next goes on with the very ids; read anew, two letters are one token."""
+    talk.load(files["target"])
+    first = talk.ask(["cxa"], "none", sampling=HOT)
+    conversation = ["cxa", first.text, "xbxdx"]
+    second = talk.ask(conversation, "none", fresh=True)
+    assert second.prefilled.reused == 0
+    assert second.prefilled.tokens < first.prefilled.tokens + len(first.ids) + 5
+    assert second.prefilled.tokens == len(talk.loaded[0].tokenizer.encode("".join(conversation), special=False))
+
+
 @pytest.mark.parametrize("fresh", [False, True])
 def test_a_fresh_reply_reuses_nothing_in_either_model(
     files: dict[str, Path], talk: Talk, monkeypatch: pytest.MonkeyPatch, fresh: bool

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from specchat.models.decoding.cost import CostTable, DepthFactor, WidthCost
+from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.engine import first_look
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import Done, DrafterName, Event, Load, Measured, ModelFile
@@ -88,6 +89,25 @@ def test_a_reply_that_fails_tells_the_costs_too(files: dict[str, Path], talk: Ta
     with pytest.raises(EngineFailure, match="prompt_empty"):
         talk.ask("")
     assert isinstance(talk.events[-1], Measured)
+
+
+def test_what_sampling_costs_is_measured_anew_in_each_reply(
+    files: dict[str, Path], talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk.load(files["target"])
+    talk.ask()
+    known: list[float] = []
+    forget = RoundCosts.forget_sampling
+
+    def noted(costs: RoundCosts) -> None:
+        forget(costs)
+        plain = costs.plain(0)
+        assert plain is not None
+        known.append(plain.rest_seconds)
+
+    monkeypatch.setattr(RoundCosts, "forget_sampling", noted)
+    talk.ask()
+    assert known == [0.0]
 
 
 def test_without_a_draft_nothing_is_told_of_one(files: dict[str, Path], talk: Talk) -> None:

@@ -122,7 +122,7 @@ async def chatting(
                 home / "draft.gguf" if draft else None,
             )
             app = SpecchatApp(conversation, start or Start(home / "settings.toml", home / "data"))
-            async with app.run_test(size=size) as pilot:
+            async with app.run_test(size=size, notifications=True) as pilot:
                 yield Chatting(app, pilot, conversation)
                 with suppress(EngineFailure):  # a test that is quicker than the engine must not cut its start off
                     await engine.start()

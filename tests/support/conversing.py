@@ -16,6 +16,7 @@ import pytest
 from specchat.app.chats.records import Message
 from specchat.app.chats.store import Store
 from specchat.app.conversation import Conversation
+from specchat.models.decoding.cost import CostTable
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import ChatMessage, Event, ModelFile, Written
@@ -33,13 +34,18 @@ class Recorder(EngineClient):
         super().__init__(log_path, command)
         self.before: Callable[[], object] = lambda: None
         self.loads: list[tuple[ModelFile, ModelFile | None]] = []
+        self.costs: list[dict[str, CostTable | None]] = []
+        """Those that came with each load."""
         self.prompts: list[list[str]] = []
         """Each message as `role: content`."""
 
-    async def load(self, target: ModelFile, draft: ModelFile | None = None) -> AsyncGenerator[Event, None]:
+    async def load(
+        self, target: ModelFile, draft: ModelFile | None = None, **costs: CostTable | None
+    ) -> AsyncGenerator[Event, None]:
         self.before()
         self.loads.append((target, draft))
-        async with aclosing(super().load(target, draft)) as events:
+        self.costs.append(costs)
+        async with aclosing(super().load(target, draft, **costs)) as events:
             async for event in events:
                 yield event
 

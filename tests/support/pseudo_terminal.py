@@ -77,9 +77,9 @@ class Program:
         """The terminal's settings: modes, speeds, control characters."""
         return list(termios.tcgetattr(self._inside))
 
-    def send(self, keys: str) -> None:
+    def send(self, keys: str | bytes) -> None:
         """Press keys, as the bytes that a terminal sends for them."""
-        os.write(self._terminal, keys.encode())
+        os.write(self._terminal, keys.encode() if isinstance(keys, str) else keys)
 
     def read_until(self, wanted: str) -> None:
         """Wait until the program writes `wanted`, as it is, after what was waited for last."""

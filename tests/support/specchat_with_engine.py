@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from specchat.app import ask, chat
+from specchat.app.bench import command as bench
 from specchat.app.main import main
 from specchat.models.engine.client import EngineClient
 
@@ -21,6 +22,6 @@ def specchat_with(engine: Sequence[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    for command in (ask, chat):
+    for command in (ask, bench, chat):
         command.EngineClient = partial(EngineClient, command=json.loads(sys.argv[1]))  # type: ignore[attr-defined]
     sys.exit(main(sys.argv[2:]))

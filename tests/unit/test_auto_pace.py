@@ -248,6 +248,11 @@ def test_the_model_guesses_where_lookup_is_not_sure() -> None:
     assert scene.propose().drafter == "model"
 
 
+def test_the_model_guesses_where_it_is_expected_to_bring_more() -> None:
+    assert Scene(lookup=Lookup([0.95])).propose().tokens, "the only guess that was found would pay"
+    assert Scene(lookup=Lookup([0.95]), draft=Draft()).propose().drafter == "model"
+
+
 def test_lookup_makes_as_many_guesses_as_pay() -> None:
     proposal = Scene(STEEP, lookup=Lookup([0.99] * 8)).propose()
     assert (len(proposal.tokens), proposal.reason) == (3, "costly")
@@ -341,6 +346,21 @@ def test_each_review_in_vain_doubles_the_sleep() -> None:
     sleeps = [after - before for before, after in pairwise([0, *reviews])]
     assert sleeps == [min(SHORTEST_SLEEP * 2**n, LONGEST_SLEEP) for n in range(len(sleeps))]
     assert sleeps[-1] == LONGEST_SLEEP
+
+
+def test_a_draft_that_was_woken_up_is_looked_at_as_soon_as_at_first_when_it_fails_again() -> None:
+    scene = asleep(BAD)
+    draft = existing(scene.draft)
+    scene.decode_plainly(SHORTEST_SLEEP)
+    draft.missing = SHORTEST_SLEEP
+    scene.decode_plainly(1)
+    draft.missing, draft.reviewed = 2 * SHORTEST_SLEEP, GOOD
+    assert scene.propose().tokens
+    for _ in range(200):
+        scene.beliefs.model.learn(0.9, 0, 0.0)
+    draft.missing, draft.reviewed = SHORTEST_SLEEP, BAD
+    scene.decode_plainly(1)
+    assert draft.asked == ["review", "review", "propose", "review"]
 
 
 def test_a_review_that_costs_too_much_waits() -> None:

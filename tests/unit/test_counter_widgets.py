@@ -9,27 +9,32 @@ from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
+from textual.geometry import Region
 
 from specchat.app.widgets.counter import Counter
-from specchat.app.widgets.panel import REPAINT_SECONDS, CounterState, Panel, Part, Repaints
+from specchat.app.widgets.panel import CounterState, Figures, Panel
+from specchat.app.widgets.repaints import REPAINT_SECONDS, Repaints
 from specchat.app.widgets.speedline import Sample
 from specchat.app.widgets.strip import Strip, figures_line, first_line, reply_line, second_line
 from specchat.app.widgets.words_help import WORDS, explain
 from specchat.models.decoding.counters import count
+from specchat.models.engine.messages import DrafterName
 from specchat.settings.values import Speculation
 from support.rounds import make_round
 
 ROUNDS = [make_round(3, 3), make_round(3, 1), make_round(3, 2), make_round(0, 0)]
 REPLY = count(ROUNDS)
 STATE = CounterState(
-    drafter="model",
+    Speculation(gamma=3),
+    "model",
     reply=REPLY,
     now=31.44,
     samples=(Sample(30.0, True), Sample(15.0, False)),
     session_on=replace(REPLY, tokens=1204, seconds=40.0),
     session_off=replace(REPLY, tokens=310, seconds=16.0),
-    device="CUDA0 RTX 3060 · 7.9 of 12 GB",
+    reason="3 guesses: more wouldn't pay",
 )
+AUTO = Speculation(gamma="auto")
 
 
 class Host(App[None]):
@@ -44,7 +49,7 @@ class Host(App[None]):
 
     def lines(self) -> list[str]:
         """The panel's text."""
-        return [line.rstrip() for part in self.panel.query(Part) for line in part.render().plain.split("\n")]
+        return [line.text.rstrip() for line in self.panel.query_one(Figures).lines]
 
 
 class Clock:
@@ -70,7 +75,7 @@ class Clock:
         self.now = end
 
 
-async def panel_lines(panel: Panel, state: CounterState, width: int = 42) -> list[str]:
+async def panel_lines(panel: Panel, state: CounterState, width: int = 40) -> list[str]:
     """What `panel` shows of `state` on a terminal of `width` columns."""
     app = Host(panel)
     async with app.run_test(size=(width, 24)):
@@ -83,7 +88,9 @@ async def panel_lines(panel: Panel, state: CounterState, width: int = 42) -> lis
 
 async def test_the_panel_shows_every_figure() -> None:
     assert await panel_lines(Counter(), STATE) == [
-        "DRAFT on · model · γ 3 · block rule",
+        "DRAFT on · γ 3 · block rule",
+        "model",
+        "3 guesses: more wouldn't pay",
         "",
         "tok/s               25.0  now  31.4",
         "without             20.0",
@@ -103,20 +110,19 @@ async def test_the_panel_shows_every_figure() -> None:
         "",
         "session on         1,204  tok ·  30.1/s",
         "session off          310  tok ·  19.4/s",
-        "CUDA0 RTX 3060 · 7.9 of 12 GB",
     ]
 
 
 async def test_before_the_first_reply_dashes_stand_where_the_figures_will() -> None:
     before = await panel_lines(Counter(), CounterState(drafter="model"))
     after = await panel_lines(Counter(), STATE)
-    assert before[6:9] == [
+    assert before[8:11] == [
         "accepted               –     – %",
         "target passes          –     – each",
         "draft runs             –  c –",
     ]
-    assert before[10:13] == ["–", "█ draft      – %    ▓ verify     – %", "▒ sampling   – %    ░ other      – %"]
-    for row in (*range(2, 9), 18, 19):
+    assert before[12:15] == ["–", "█ draft      – %    ▓ verify     – %", "▒ sampling   – %    ░ other      – %"]
+    for row in (*range(4, 11), 20, 21):
         assert labels(before[row]).items() <= labels(after[row]).items()
 
 
@@ -130,28 +136,38 @@ async def test_labels_stand_still_while_numbers_grow() -> None:
         drafter="model", reply=replace(REPLY, accepted=4321, drafted=5432, target_passes=1500, tokens=50_000)
     )
     small, large = await panel_lines(Counter(), STATE), await panel_lines(Counter(), big)
-    assert [labels(line) for line in small[2:9]] == [labels(line) for line in large[2:9]]
+    assert [labels(line) for line in small[4:11]] == [labels(line) for line in large[4:11]]
 
 
 @pytest.mark.parametrize(
-    ("state", "head"),
+    ("state", "head", "short"),
     [
-        (CounterState(drafter="lookup"), "DRAFT on · lookup · γ 3 · block rule"),
-        (CounterState(Speculation(enabled=False), "model"), "DRAFT off · model · γ 3 · block rule"),
-        (CounterState(Speculation(gamma=0, rule="token"), "model"), "DRAFT off · model · γ 0 · token rule"),
-        (CounterState(), "NO DRAFT · the target alone"),
+        (CounterState(AUTO, "both"), "DRAFT on · γ auto · block rule", "DRAFT on · auto · block"),
+        (CounterState(Speculation(gamma=3), "lookup"), "DRAFT on · γ 3 · block rule", "DRAFT on · γ 3 · block"),
+        (CounterState(replace(AUTO, enabled=False), "both"), "DRAFT off · γ auto · block rule", "DRAFT off · auto"),
+        (CounterState(Speculation(gamma=0, rule="token"), "model"), "DRAFT off · γ 0 · token rule", "DRAFT off · γ 0"),
+        (CounterState(AUTO, "none"), "NO DRAFT · the target alone", "NO DRAFT ·    – tok/s"),
     ],
 )
-async def test_what_is_on_is_said_first(state: CounterState, head: str) -> None:
+async def test_what_is_on_is_said_first(state: CounterState, head: str, short: str) -> None:
     assert (await panel_lines(Counter(), state))[0] == head
-    assert (await panel_lines(Strip(), state))[0].startswith(head.partition(" · ")[0])
+    assert (await panel_lines(Strip(), state, width=80))[0].startswith(short)
+
+
+@pytest.mark.parametrize(
+    ("drafter", "said"), [("both", "lookup + model"), ("model", "model"), ("lookup", "lookup"), ("none", "")]
+)
+async def test_who_guesses_is_said(drafter: DrafterName, said: str) -> None:
+    state = CounterState(AUTO, drafter)
+    assert (await panel_lines(Counter(), state))[1] == said
+    assert second_line(state, 80).plain.partition("each")[2] == (f" · {said}" if said else "")
 
 
 async def test_plain_decoding_has_no_speed_up() -> None:
     plain = count([make_round(0, 0, on=False)])
     lines = await panel_lines(Counter(), replace(STATE, reply=plain))
-    assert lines[4] == "speed-up               –  estimated"
-    assert lines[6] == "accepted          0 of 0     – %"
+    assert lines[6] == "speed-up               –  estimated"
+    assert lines[8] == "accepted          0 of 0     – %"
 
 
 async def test_what_is_waited_for_is_said() -> None:
@@ -160,24 +176,45 @@ async def test_what_is_waited_for_is_said() -> None:
     assert (await panel_lines(Strip(), waiting))[1] == "reading the prompt · 512 of 1,024"
 
 
-async def test_a_devices_name_is_shown_and_not_obeyed() -> None:
-    lines = await panel_lines(Counter(), replace(STATE, device="[@click=app.quit]GPU[/] \x1b[31m\x07x"))
-    assert lines[-1] == "[@click=app.quit]GPU[/] x"
-
-
 # ------------------------------------------------------------------ the strip
 
 
 def test_the_strips_lines() -> None:
-    assert first_line(STATE, 80).plain == "DRAFT on · 25.0 tok/s · 1.25× est. · without 20.0 · now 31.4"
-    assert second_line(STATE, 80).plain == "    6 of 9 accepted ·   4 passes · 2.5 each · γ 3 · block rule · model"
+    assert first_line(STATE, 76).plain == "DRAFT on · γ 3 · block · 25.0 tok/s · 1.25× est. · without 20.0 · now 31.4"
+    assert second_line(STATE, 76).plain == "    6 of 9 accepted ·   4 passes · 2.5 each · 3 guesses: more wouldn't pay"
 
 
-def test_what_has_no_room_is_left_out_from_the_end() -> None:
-    assert first_line(STATE, 50).plain == "DRAFT on · 25.0 tok/s · 1.25× est. · without 20.0"
-    assert second_line(STATE, 50).plain == "    6 of 9 accepted ·   4 passes · 2.5 each · γ 3"
-    for width in range(8, 100):
-        assert first_line(STATE, width).cell_length <= width
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_first_line_has_room_in_80_columns(enabled: bool) -> None:
+    auto = replace(STATE, speculation=replace(AUTO, enabled=enabled))
+    assert first_line(auto, 76).plain.endswith(" · auto · block · 25.0 tok/s · 1.25× est. · without 20.0 · now 31.4")
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (75, "DRAFT on · γ 3 · block · 25.0 tok/s · 1.25× est. · without 20.0 · now 31.4"),
+        (71, "DRAFT on · γ 3 · 25.0 tok/s · 1.25× est. · without 20.0 · now 31.4"),
+        (60, "DRAFT on · γ 3 · 25.0 tok/s · 1.25× est. · without 20.0"),
+        (46, "DRAFT on · γ 3 · 25.0 tok/s · 1.25× est."),  # 50 columns
+        (26, "DRAFT on · 25.0 tok/s"),
+        (0, "DRAFT on"),
+    ],
+)
+def test_the_first_line_leaves_out_what_matters_least(width: int, line: str) -> None:
+    assert first_line(STATE, width).plain == line
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (60, "    6 of 9 accepted ·   4 passes · 2.5 each · 3 guesses: mo…"),
+        (46, "    6 of 9 accepted ·   4 passes · 2.5 each"),
+        (40, "    6 of 9 accepted ·   4 passes"),
+    ],
+)
+def test_a_reason_is_cut_where_there_is_no_room(width: int, line: str) -> None:
+    assert second_line(STATE, width).plain == line
 
 
 def test_the_strips_labels_stand_still_while_numbers_grow() -> None:
@@ -187,10 +224,25 @@ def test_the_strips_labels_stand_still_while_numbers_grow() -> None:
 
 
 def test_a_finished_reply_has_one_line() -> None:
-    assert reply_line(REPLY) == "6 of 9 accepted · 4 passes · 2.5 each · 25.0 tok/s · 1.25× est. · F3 X-ray"
+    assert reply_line(REPLY, 92) == "6 of 9 accepted · 4 passes · 2.5 each · 25.0 tok/s · 1.25× est. · F3 X-ray"
     assert figures_line(count([make_round(0, 0)])) == "1 pass · 1.0 each · 10.0 tok/s"
     unpriced = count([replace(make_round(3, 3), plain_seconds=None)])
     assert figures_line(unpriced) == "3 of 3 accepted · 1 pass · 4.0 each · 40.0 tok/s"
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (73, "432 of 543 accepted · 150 passes · 66.7 tok/s · 3.33× est. · F3 X-ray"),  # 80 columns
+        (70, "432 of 543 accepted · 150 passes · 66.7 tok/s · 3.33× est. · F3 X-ray"),  # 120, beside the panel
+        (53, "432 of 543 accepted · 66.7 tok/s · 3.33× est."),
+        (43, "66.7 tok/s · 3.33× est. · F3 X-ray"),  # 50 columns
+        (0, "66.7 tok/s"),
+    ],
+)
+def test_a_finished_replys_line_leaves_out_what_matters_least(width: int, line: str) -> None:
+    reply = replace(REPLY, accepted=432, drafted=543, target_passes=150, tokens=582, seconds=8.73)
+    assert reply_line(reply, width) == line
 
 
 # ------------------------------------------------------------------ repainting
@@ -235,26 +287,45 @@ def test_fast_rounds_are_painted_soon_and_at_most_fifteen_times_a_second() -> No
     assert all(any(ask <= paint <= ask + 0.1 for paint in painted) for ask in asked)
 
 
-async def test_the_last_state_is_painted_without_another_one() -> None:
+async def test_only_what_changed_is_repainted(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = Host(Counter())
+    async with app.run_test(size=(42, 24)):
+        app.panel.show(STATE)
+        repainted: list[Region] = []
+        monkeypatch.setattr(Figures, "refresh", lambda _figures, *regions: repainted.extend(regions))
+        app.panel.show(replace(STATE, now=99.0))
+        [region] = repainted
+        assert app.lines()[region.y : region.bottom] == ["tok/s               25.0  now  99.0"]
+        app.panel.show(replace(STATE, now=99.0))
+        assert repainted == [region]
+
+
+async def test_a_hidden_panel_shows_the_latest_state_when_it_appears() -> None:
+    app = Host(Counter())
+    async with app.run_test(size=(40, 24)) as pilot:
+        app.panel.display = False
+        await pilot.pause()
+        before = app.lines()
+        app.panel.show(STATE)
+        assert app.lines() == before
+        app.panel.display = True
+        await pilot.pause()
+        assert app.lines() == await panel_lines(Counter(), STATE)
+
+
+async def test_another_width_and_another_theme_are_for_all_lines() -> None:
     app = Host(Counter())
     async with app.run_test(size=(42, 24)) as pilot:
         app.panel.show(STATE)
-        app.panel.show(replace(STATE, stage="loading"))
-        while app.lines()[1] != "loading":
-            await pilot.pause()
-
-
-async def test_only_what_changed_is_repainted(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    app = Host(Counter(clock=clock))
-    async with app.run_test(size=(42, 24)) as pilot:
-        app.panel.show(STATE)
+        await pilot.resize_terminal(60, 24)
+        app.panel.styles.width = 60
         await pilot.pause()
-        repainted: list[str] = []
-        monkeypatch.setattr(Part, "refresh", lambda part, *_: repainted.append(part.render().plain))
-        clock.wait(1.0)
-        app.panel.show(replace(STATE, now=99.0))
-        assert repainted == ["tok/s               25.0  now  99.0"]
+        figures = app.panel.query_one(Figures)
+        assert {line.cell_length for line in figures.lines} == {figures.size.width}
+        before = list(figures.lines)
+        app.theme = "textual-light"
+        await pilot.pause()
+        assert not any(old == new for old, new in zip(before, figures.lines, strict=True))
 
 
 # ------------------------------------------------------------------ words
@@ -267,13 +338,28 @@ def test_the_words_mean_what_the_readme_says() -> None:
     assert rows == list(WORDS[: len(rows)])
 
 
-async def test_every_part_with_a_figure_explains_its_words() -> None:
-    for panel in (Counter(), Strip()):
-        app = Host(panel)
-        async with app.run_test(size=(42, 24)):
-            panel.show(replace(STATE, device=""))
-            for part in panel.query(Part):
-                assert part.tooltip is not None or not part.render().plain
+@pytest.mark.parametrize("make", [Counter, Strip])
+async def test_every_line_with_a_figure_explains_its_words(make: Callable[[], Panel]) -> None:
+    app = Host(make())
+    async with app.run_test(size=(42, 24)) as pilot:
+        app.panel.show(STATE)
+        figures = app.panel.query_one(Figures)
+        for y, line in enumerate(app.lines()):
+            await pilot.hover(figures, offset=(1, y))
+            assert (figures.tooltip is None) == (not line), line
+
+
+@pytest.mark.parametrize(
+    "word", ["target passes", "passes", "each", "est.", "session on", "now", "without", "ctx", "γ"]
+)
+def test_words_are_found_under_the_name_they_are_shown_by(word: str) -> None:
+    assert [name for name, meaning in WORDS if word.removeprefix("target ") in name or f"({word})" in meaning]
+
+
+async def test_one_pass_is_not_called_passes() -> None:
+    one, two = (CounterState(drafter="model", reply=count(ROUNDS[:number])) for number in (1, 2))
+    assert " 1 pass ·" in second_line(one, 80).plain
+    assert " 2 passes ·" in second_line(two, 80).plain
 
 
 def test_an_unknown_word_is_a_mistake() -> None:

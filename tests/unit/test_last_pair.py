@@ -20,7 +20,7 @@ def models(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_what_was_remembered_is_recalled(tmp_path: Path, models: tuple[Path, Path]) -> None:
     data = tmp_path / "data"
-    for pair in (PairChoice(models[0], models[1], "model"), PairChoice(models[1], None, "lookup")):
+    for pair in (PairChoice(models[0], models[1], "both"), PairChoice(models[1], None, "lookup")):
         remember(data, pair)
         assert recall(data) == Recalled(pair)
 
@@ -42,7 +42,9 @@ def test_without_its_target_nothing_is_left(tmp_path: Path, models: tuple[Path, 
     assert sentence(recalled.code, recalled.params) == f"The target of last time, {models[0]}, isn't there any more."
 
 
-@pytest.mark.parametrize(("drafter", "then"), [("model", "lookup"), ("lookup", "lookup"), ("none", "none")])
+@pytest.mark.parametrize(
+    ("drafter", "then"), [("both", "lookup"), ("model", "lookup"), ("lookup", "lookup"), ("none", "none")]
+)
 def test_without_its_draft_the_target_is_left(
     tmp_path: Path, models: tuple[Path, Path], drafter: str, then: str
 ) -> None:

@@ -109,6 +109,14 @@ def test_long_code_is_cut_without_a_seam() -> None:
     assert lines(found) == [*(f" {line}" for line in code), "", "after"]
 
 
+@pytest.mark.parametrize("separator", list("\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"), ids=ascii)
+def test_only_newlines_end_lines(separator: str) -> None:
+    code = [f"line{separator}{number}" for number in range(3 * MOST_CODE_LINES)]
+    said = [f"one{separator}two", f"> three{separator}four", "```text", *code, "```"]
+    shown = "".join(piece.source for piece in split("\n".join(said)))
+    assert [line for line in shown.split("\n") if "```" not in line] == [line for line in said if "```" not in line]
+
+
 @pytest.mark.parametrize("word", ["lorem ", "x"])
 def test_a_huge_line_is_shown_whole_and_only_its_end_stays_open(word: str) -> None:
     splitter = Splitter()

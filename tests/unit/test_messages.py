@@ -5,6 +5,7 @@ from typing import get_args
 import msgspec
 import pytest
 
+from specchat.models.decoding.cost import CostTable, DepthFactor, WidthCost
 from specchat.models.decoding.rounds import Round
 from specchat.models.engine.messages import (
     Change,
@@ -16,6 +17,7 @@ from specchat.models.engine.messages import (
     Generate,
     Load,
     Loaded,
+    Measured,
     Message,
     ModelFile,
     ModelInfo,
@@ -55,11 +57,14 @@ ROUND = Round(
     seconds=0.14,
     plain_seconds=None,
     pass_seconds=0.08,
+    reason="costly",
+    padding=2,
 )
+COSTS = CostTable((WidthCost(1, 0.077, 9), WidthCost(4, 0.12, 3)), (DepthFactor(1024, 1.08, 4),))
 
 REQUESTS: list[Request] = [
     Load(1, FILE),
-    Load(2, FILE, FILE),
+    Load(2, FILE, FILE, COSTS, COSTS),
     Generate(3, "two\nlines, a \u2028 and a \0", Sampling(seed=2**63 - 1), Speculation(gamma=0), "none", 7, ("\n\n",)),
     Generate(
         4,
@@ -69,7 +74,9 @@ REQUESTS: list[Request] = [
         "lookup",
         max_tokens=0,
     ),
+    Generate(5, "x", Sampling(), Speculation(gamma="auto"), "both", 0, fresh=True),
     Change(),
+    Change(gamma="auto", drafter="both"),
     Change(enabled=False, gamma=0, rule="token", drafter="none"),
     Stop(4),
     Unload(),
@@ -88,6 +95,8 @@ EVENTS: list[Event] = [
     Done(3, "cancelled", "left"),
     Failed(3, "file_missing", {"path": "/m.gguf"}),
     Failed(0, "protocol"),
+    Measured(COSTS),
+    Measured(COSTS, CostTable((), ())),
 ]
 
 

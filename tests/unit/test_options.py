@@ -96,6 +96,18 @@ def test_every_option_sets_its_setting(item: Setting) -> None:
     assert getattr(section, item.name) == value != item.default
 
 
+def test_a_number_may_have_a_word_in_its_place(tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text("[speculation]\ngamma = 3\n")
+    assert asked("--gamma", "auto", file=file).settings.speculation.gamma == "auto"
+    file.write_text('[speculation]\ngamma = "auto"\n')
+    assert asked(file=file).settings.speculation.gamma == "auto"
+    exported = {"SPECCHAT_SPECULATION_GAMMA": "5"}
+    assert asked(file=file, environ=exported).settings.speculation.gamma == 5
+    exported = {"SPECCHAT_SPECULATION_GAMMA": "auto"}
+    assert asked(environ=exported).settings.speculation.gamma == "auto"
+
+
 def test_bare_names_are_the_targets_and_the_drafts_have_a_prefix() -> None:
     settings = asked("--gpu-layers", "9", "--draft-gpu-layers=8", "--draft-cache-type-k", "q8_0").settings
     assert settings.target == ModelOptions(gpu_layers=9)
@@ -121,7 +133,7 @@ def test_a_bad_settings_file_is_a_notice_and_what_was_typed_holds(tmp_path: Path
     file.write_text("[speculation]\ngamma = 500\nrule = 'token'\n")
     arguments = asked("--top-k", "3", file=file)
     assert arguments.notices == (
-        f"{file}: speculation.gamma takes a whole number from 0 to 32, not 500. It is left out.",
+        f"{file}: speculation.gamma takes a whole number from 0 to 32, or auto, not 500. It is left out.",
     )
     assert (arguments.settings.sampling.top_k, arguments.settings.speculation.rule) == (3, "token")
 
@@ -137,10 +149,10 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("ask", "--gamma", "500"), "--gamma takes a whole number from 0 to 32, not 500."),
-        (("ask", "--gamma", "-1"), "--gamma takes a whole number from 0 to 32, not -1."),
-        (("ask", "--gamma=x"), '--gamma takes a whole number from 0 to 32, not "x".'),
-        (("ask", "--gamma", ""), '--gamma takes a whole number from 0 to 32, not "".'),
+        (("ask", "--gamma", "500"), "--gamma takes a whole number from 0 to 32, or auto, not 500."),
+        (("ask", "--gamma", "-1"), "--gamma takes a whole number from 0 to 32, or auto, not -1."),
+        (("ask", "--gamma=x"), '--gamma takes a whole number from 0 to 32, or auto, not "x".'),
+        (("ask", "--gamma", ""), '--gamma takes a whole number from 0 to 32, or auto, not "".'),
         (("ask", "--temperature", "-3"), "--temperature takes a number from 0 to 10, not -3.0."),
         (("ask", "--temperature", "-inf"), "--temperature takes a number from 0 to 10, not -inf."),
         (("ask", "--temperature", "-1e3"), "--temperature takes a number from 0 to 10, not -1000.0."),
@@ -164,9 +176,10 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("ask", "--raw=1"), "argument --raw: ignored explicit argument '1'."),
         (("ask", "one", "two"), "two is one argument too many; put a prompt of several words in quotes."),
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
-        (("doctor", "now"), "now is one argument too many; put a prompt of several words in quotes."),
-        (("speak",), "There is no command speak; the commands are chat, demo, ask, doctor."),
-        (("--gamma", "3", "ask"), "ask is one argument too many; put a prompt of several words in quotes."),
+        (("doctor", "now"), "now is one argument too many: `specchat doctor` takes options alone."),
+        (("chat", "hello"), "hello is one argument too many: `specchat chat` takes options alone."),
+        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, doctor."),
+        (("--gamma", "3", "ask"), "ask is one argument too many: `specchat chat` takes options alone."),
         (
             ("demo", "--target", "x.gguf"),
             "There is no option --target here; `specchat demo --help` lists those there are.",
@@ -184,7 +197,7 @@ def test_a_usage_error_is_one_line_and_status_2(capsys: pytest.CaptureFixture[st
     assert main(["ask", "Hi", "--gamma", "-1"]) == 2
     output = capsys.readouterr()
     assert output.out == ""
-    assert output.err == "specchat: --gamma takes a whole number from 0 to 32, not -1.\n"
+    assert output.err == "specchat: --gamma takes a whole number from 0 to 32, or auto, not -1.\n"
 
 
 @pytest.mark.parametrize("words", [["--help"], ["-h"]])

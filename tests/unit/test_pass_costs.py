@@ -120,6 +120,8 @@ def test_a_long_context_costs_a_factor_of_its_own() -> None:
     machine.run(1, 4, times=20, depth=3 * DEPTH)
     assert [machine.error(width, 3 * DEPTH + 5) for width in (1, 4)] == pytest.approx([0, 0], abs=0.02)
     assert machine.error(1, 9 * DEPTH) == pytest.approx(0, abs=0.02), "the nearest known depth tells"
+    machine.run(1, depth=4 * DEPTH)
+    assert machine.error(1, 3 * DEPTH) == pytest.approx(0, abs=0.02), "a new depth begins as the nearest"
     machine.pace = 1.0
     assert [machine.error(width, 500) for width in (1, 4)] == pytest.approx([0, 0], abs=0.1)
     machine.run(1, times=10)
@@ -182,6 +184,15 @@ def test_passes_in_which_the_machine_slept_change_nothing(times: int) -> None:
     assert machine.known.table() == before
 
 
+def test_only_slow_passes_in_a_row_are_a_change() -> None:
+    machine = Machine(MEASURED)
+    machine.run(4, times=10)
+    for _ in range(5):
+        machine.take(4, 3600.0)
+        machine.run(4)
+    assert machine.error(4) == pytest.approx(0)
+
+
 @pytest.mark.parametrize("factor", [0.5, 2.0, 10.0])
 def test_a_lasting_change_is_followed_within_a_few_seconds(factor: float) -> None:
     machine = Machine(MEASURED)
@@ -223,6 +234,10 @@ def test_a_little_cheaper_is_noise_and_nothing_is_padded() -> None:
 def test_the_deepest_of_several_steps_is_taken() -> None:
     costs = {1: 0.2, 2: 0.3, 3: 0.19, 4: 0.25, 5: 0.1, 6: 0.3}
     assert widths(costs, 6) == [5, 5, 5, 5, 5, 6]
+
+
+def test_a_width_that_was_never_measured_does_not_stand_in_the_way() -> None:
+    assert widths({1: 0.105, 3: 0.1}, 3) == [3, 2, 3]
 
 
 def test_a_flat_machine_pads_nothing() -> None:

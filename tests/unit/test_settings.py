@@ -30,6 +30,12 @@ def test_every_number_has_a_range_and_nothing_else_has_one() -> None:
         assert (None not in bounds) if item.kind in (int, float) else bounds == (None, None), item.key
 
 
+def test_a_number_may_have_words_in_its_place() -> None:
+    assert (BY_KEY["speculation.gamma"].kind, BY_KEY["speculation.gamma"].words) == (int, ("auto",))
+    assert [item.key for item in SCHEMA if item.words] == ["speculation.gamma"]
+    assert BY_KEY["speculation.rule"].choices == ("block", "token")
+
+
 def test_whole_numbers_end_where_a_c_int_does_unless_they_say_otherwise() -> None:
     assert BY_KEY["target.ctx"].maximum == MOST
     assert BY_KEY["sampling.seed"].maximum == 2**63 - 1
@@ -104,6 +110,7 @@ def test_a_refused_value_leaves_the_source_below_in_force(tmp_path: Path) -> Non
         ("sampling.temperature", 10, 10.0),
         ("speculation.gamma", 32, 32),
         ("speculation.gamma", 0, 0),
+        ("speculation.gamma", "auto", "auto"),
         ("speculation.rule", "token", "token"),
         ("speculation.enabled", False, False),
         ("reply.system", "", ""),
@@ -118,12 +125,14 @@ def test_values_that_fit_are_taken(key: str, raw: object, value: object) -> None
 @pytest.mark.parametrize(
     ("key", "raw", "code", "shown"),
     [
-        ("speculation.gamma", 500, "setting_whole_number", "500"),
-        ("speculation.gamma", -1, "setting_whole_number", "-1"),
-        ("speculation.gamma", 3.0, "setting_whole_number", "3.0"),
-        ("speculation.gamma", True, "setting_whole_number", "true"),
-        ("speculation.gamma", "3", "setting_whole_number", '"3"'),
-        ("speculation.gamma", [3], "setting_whole_number", "[3]"),
+        ("speculation.gamma", 500, "setting_whole_number_or_word", "500"),
+        ("speculation.gamma", -1, "setting_whole_number_or_word", "-1"),
+        ("speculation.gamma", 3.0, "setting_whole_number_or_word", "3.0"),
+        ("speculation.gamma", True, "setting_whole_number_or_word", "true"),
+        ("speculation.gamma", "3", "setting_whole_number_or_word", '"3"'),
+        ("speculation.gamma", [3], "setting_whole_number_or_word", "[3]"),
+        ("speculation.gamma", "many", "setting_whole_number_or_word", '"many"'),
+        ("target.ctx", "auto", "setting_whole_number", '"auto"'),
         ("target.ctx", 2**31, "setting_whole_number", str(2**31)),
         pytest.param("target.ctx", 1 << 100_000, "setting_whole_number", "…", id="too-long-to-print"),
         ("sampling.temperature", True, "setting_number", "true"),
@@ -149,7 +158,7 @@ def test_a_problem_names_the_range_or_the_choices() -> None:
     rule = accept(BY_KEY["speculation.rule"], "", "")
     assert isinstance(gamma, Problem)
     assert isinstance(rule, Problem)
-    assert (gamma.params["minimum"], gamma.params["maximum"]) == (0, 32)
+    assert (gamma.params["minimum"], gamma.params["maximum"], gamma.params["words"]) == (0, 32, "auto")
     assert rule.params["choices"] == "block, token"
 
 
@@ -158,6 +167,7 @@ def test_a_problem_names_the_range_or_the_choices() -> None:
     [
         ("speculation.gamma", "7", 7),
         ("speculation.gamma", "7.0", "7.0"),
+        ("speculation.gamma", "auto", "auto"),
         pytest.param("speculation.gamma", "9" * 5000, "9" * 5000, id="too-long-to-read"),
         ("sampling.temperature", "1e-1", 0.1),
         ("sampling.temperature", "warm", "warm"),

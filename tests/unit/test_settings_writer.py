@@ -93,10 +93,16 @@ def test_several_are_written_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("item", SCHEMA, ids=lambda item: item.key)
 def test_every_setting_comes_back_as_it_was_written(tmp_path: Path, item: Setting) -> None:
-    value = item.choices[-1] if item.choices else item.kind(item.maximum or 7)
     file = tmp_path / "folder" / "settings.toml"
-    write_settings(file, {item.key: value})
-    assert read_file(file) == ({item.key: value}, [])
+    for value in (item.choices[-1] if item.choices else item.kind(item.maximum or 7), *item.words):
+        write_settings(file, {item.key: value})
+        assert read_file(file) == ({item.key: value}, [])
+
+
+def test_a_word_in_a_numbers_place_is_written_as_text(tmp_path: Path) -> None:
+    file = settings_file(tmp_path, "[speculation]\ngamma = 3  # mine\n")
+    write_settings(file, {"speculation.gamma": "auto"})
+    assert file.read_text() == '[speculation]\ngamma = "auto"  # mine\n'
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from specchat.app.chats.records import Message, Step, StoreError
 from specchat.app.chats.schema import MIGRATIONS, SUMS, open_database
 from specchat.app.chats.store import Store
 from specchat.app.words import sentence
+from specchat.models.decoding.cost import CostTable, DepthFactor, WidthCost
 from specchat.models.decoding.counters import count
 from support.rounds import make_step
 
@@ -142,6 +143,49 @@ def test_the_file_is_written_with_care(path: Path) -> None:
     assert answers == ["delete", 3, 1, 5000]
 
 
+# -------------------------------------------------------------------- costs
+
+COSTS = CostTable((WidthCost(1, 0.08, 9), WidthCost(4, 0.12, 3)), (DepthFactor(1024, 1.1, 2),))
+OTHERS = CostTable((WidthCost(1, 0.01, 1),), ())
+
+
+async def test_costs_are_found_again_by_what_they_are_of(store: Store, path: Path) -> None:
+    assert await store.find_costs("target") is None
+    store.keep_costs({"target": OTHERS, "draft": OTHERS})
+    store.keep_costs({"target": COSTS})
+    assert (await store.find_costs("target"), await store.find_costs("draft")) == (COSTS, OTHERS)
+    assert await store.find_costs("another") is None
+    again = Store(path)
+    assert await again.open() is None
+    assert await again.find_costs("target") == COSTS
+    await again.close()
+
+
+@pytest.mark.parametrize("odd", [None, -7, "", b"\xff\x00", "{}", '{"widths":[["x"]],"depths":[]}'], ids=repr)
+async def test_costs_that_cannot_be_read_are_none(store: Store, path: Path, odd: object) -> None:
+    store.keep_costs({"target": COSTS})
+    await store.find_costs("target")
+    without_constraints(path, "costs")
+    ask(path, "UPDATE costs SET costs = ?", odd)
+    assert await store.find_costs("target") is None
+
+
+async def test_costs_that_cannot_be_kept_are_nobodys_trouble(store: Store, path: Path) -> None:
+    ask(path, "DROP TABLE costs")
+    store.keep_costs({"target": COSTS})
+    chat, said = await store.start_chat("", "Is 7 prime?")
+    assert await store.read_chat(chat.id) == (chat, [said])
+
+
+async def test_a_store_in_memory_keeps_costs_too(path: Path) -> None:
+    path.mkdir(parents=True)
+    store = Store(path)
+    assert await store.open() is not None
+    store.keep_costs({"target": COSTS})
+    assert await store.find_costs("target") == COSTS
+    await store.close()
+
+
 # -------------------------------------------------------------------- odd contents
 
 ODD = [None, -7, 1e300, "odd", "", b"\xff\x00"]
@@ -166,7 +210,7 @@ async def test_no_field_makes_a_chat_unopenable(store: Store, path: Path, column
 
 
 @pytest.mark.parametrize("odd", ODD, ids=map(repr, ODD))
-@pytest.mark.parametrize("column", ["role", "content", "state", "stop_reason", "created", *SUMS])
+@pytest.mark.parametrize("column", ["role", "content", "state", "stop_reason", "model", "created", *SUMS])
 async def test_no_field_makes_a_message_unreadable(store: Store, path: Path, column: str, odd: object) -> None:
     chat, said = await store.start_chat("Primes", "Is 7 prime?")
     id = await store.save(reply(*STEPS), 0)
@@ -175,7 +219,7 @@ async def test_no_field_makes_a_message_unreadable(store: Store, path: Path, col
     asked, answered = (await store.read_chat(chat.id))[1]
     assert asked == said
     assert (answered.id, answered.role, answered.steps) == (id, "assistant", STEPS)
-    if column not in ("content", "state", "stop_reason"):
+    if column not in ("content", "state", "stop_reason", "model"):
         assert answered == reply(*STEPS, id=id)
 
 
@@ -371,6 +415,20 @@ async def test_a_lock_that_stays_is_told_of_and_holds_up_nothing_else(
 
 
 # -------------------------------------------------------------------- older files
+
+
+async def test_a_file_from_before_costs_were_kept_gets_a_place_for_them(path: Path) -> None:
+    path.parent.mkdir()
+    open_database(path, MIGRATIONS[:1]).close()
+    ask(path, "INSERT INTO chats (title, created, changed) VALUES ('Primes', 0, 0)")
+    store = Store(path)
+    assert await store.open() is None
+    store.keep_costs({"target": COSTS})
+    assert await store.find_costs("target") == COSTS
+    assert [chat.title for chat in await store.list_chats()] == ["Primes"]
+    await store.close()
+    assert path.with_name("chats-v1.db").exists()
+
 
 NEXT = (*MIGRATIONS, ("ALTER TABLE chats ADD COLUMN mood TEXT", "UPDATE chats SET mood = 'calm'"))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+import specchat.app
 import specchat.models
 import specchat.settings
 from specchat.app.sentences import PHRASES, SENTENCES
@@ -16,36 +19,85 @@ from specchat.app.words import sentence, visible
 
 REPORTS = {
     "DecodeError",
+    "DemoError",
     "Difference",
     "EngineDied",
     "EngineFailure",
     "Failed",
+    "Failure",
     "LlamaError",
     "LoadError",
     "ModelFileError",
     "Notice",
     "Problem",
+    "Refused",
+    "StoreError",
     "TemplateError",
+    "UsageError",
+    "sentence",
 }
+"""What takes a code as one of its first two arguments."""
+KINDS = (
+    "engine",
+    "file",
+    "folder",
+    "model_is",
+    "pair",
+    "prompt",
+    "setting",
+    "settings",
+    "standin",
+    "store",
+    "template",
+)
+"""What codes begin with. What looks like one of these is one, wherever it stands."""
+OTHERS = {"store_true"}
 
 
-def reported(room: Path) -> Iterator[tuple[str, str]]:
-    """(code, where) for every code that a room's source gives to what reports one."""
-    for file in sorted(room.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-                name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
-                for argument in node.args[:2] if name in REPORTS else ():
-                    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                        yield argument.value, f"{file.name}:{node.lineno}"
+@dataclass(frozen=True)
+class Found:
+    """A string of the source, in what it stands, and where."""
+
+    text: str
+    node: ast.Constant
+    parent: ast.AST
+    where: str
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether it is handed to something that takes a code."""
+        func = getattr(self.parent, "func", None)
+        name = getattr(func, "id", None) or getattr(func, "attr", "")
+        return isinstance(self.parent, ast.Call) and name in REPORTS and self.node in self.parent.args[:2]
 
 
-@pytest.mark.parametrize("package", [specchat.models, specchat.settings], ids=["models", "settings"])
-def test_every_code_that_is_reported_has_a_sentence(package: object) -> None:
-    [folder] = package.__path__  # type: ignore[attr-defined]
-    codes = list(reported(Path(folder)))
-    assert codes
-    assert [(code, where) for code, where in codes if code not in SENTENCES] == []
+def strings(*packages: ModuleType) -> list[Found]:
+    """Every string in the packages' modules, but for the sentences themselves."""
+    files = [file for package in packages for file in sorted(Path(*package.__path__).rglob("*.py"))]
+    return [
+        Found(node.value, node, parent, f"{file.name}:{node.lineno}")
+        for file in files
+        if file.name != "sentences.py"
+        for parent in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in ast.iter_child_nodes(parent)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+@pytest.mark.parametrize("package", [specchat.models, specchat.settings, specchat.app], ids=lambda p: p.__name__)
+def test_every_code_that_is_reported_has_a_sentence(package: ModuleType) -> None:
+    looks_like_one = re.compile(f"(?:{'|'.join(KINDS)})(?:_[a-z0-9]+)+").fullmatch
+    found = strings(package)
+    codes = [each for each in found if each.is_reported or looks_like_one(each.text)]
+    assert any(each.is_reported for each in found)
+    assert [(each.text, each.where) for each in codes if each.text not in {*SENTENCES, *OTHERS}] == []
+
+
+def test_every_sentence_is_for_a_code_that_is_reported() -> None:
+    found = strings(specchat.models, specchat.settings, specchat.app)
+    texts = {each.text for each in found}
+    beginnings = tuple(each.text for each in found if isinstance(each.parent, ast.JoinedStr) and each.text[-1] == "_")
+    assert [code for code in SENTENCES if code not in texts and not code.startswith(beginnings)] == []
 
 
 def test_every_sentence_is_one_and_takes_its_parameters_by_name() -> None:

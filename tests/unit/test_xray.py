@@ -10,8 +10,9 @@ from rich.cells import cell_len
 
 from specchat.app.chats.records import Step
 from specchat.app.widgets.xray_facts import facts
-from specchat.app.widgets.xray_text import STYLES, Layout, legend, paint
+from specchat.app.widgets.xray_text import MARKS, STYLES, Layout, legend, paint
 from specchat.app.widgets.xray_tokens import Origin, tokens_of, visible_piece
+from specchat.models.decoding.rounds import Round
 from support.rounds import make_round, make_step
 
 PRIME = (
@@ -92,7 +93,7 @@ def test_any_bytes_take_at_least_a_cell() -> None:
 
 
 def test_rounds_are_apart_and_what_was_rejected_stands_before_its_replacement() -> None:
-    assert text(*PRIME) == ["A│ prime number +has│ exactly ✗one two│ ✗factors divisors│ so.│"]
+    assert text(*PRIME) == ["A│ prime number +has│ exactly ✗one →two│ ✗factors →divisors│ so.│"]
 
 
 def test_each_run_has_its_origin() -> None:
@@ -113,12 +114,12 @@ def test_each_run_has_its_origin() -> None:
     ]
 
 
-def test_origins_differ_without_colour() -> None:
-    marks = {Origin.REJECTED: "✗", Origin.BONUS: "+"}
+@pytest.mark.parametrize("missing", ["nothing", "strike", "bold", "underline", "dim"])
+def test_origins_differ_without_colour_and_without_any_one_style(missing: str) -> None:
     shown = [origin for origin in Origin if origin is not Origin.UNUSED]
-    looks = {(re.sub(r"\$\S+", "", STYLES[origin]).strip(), marks.get(origin, "")) for origin in shown}
-    assert len(looks) == len(shown)
-    assert legend().plain == "accepted  ✗rejected  replacement  +bonus  plain  │ end of a round"
+    looks = {(re.sub(rf"\$\S+|{missing}", "", STYLES[origin]).strip(), MARKS.get(origin, "")) for origin in shown}
+    assert len(looks) == len(shown) - (missing == "underline")  # a plain token is known by being alone in its round
+    assert legend().plain == "accepted  ✗rejected  →replacement  +bonus  plain  │ end of a round"
 
 
 def test_a_newline_is_shown_and_breaks_the_line() -> None:
@@ -126,11 +127,11 @@ def test_a_newline_is_shown_and_breaks_the_line() -> None:
 
 
 def test_a_rejected_newline_breaks_none() -> None:
-    assert text(make_step("", "\n", "a")) == ["✗⏎a│"]
+    assert text(make_step("", "\n", "a")) == ["✗⏎→a│"]
 
 
 def test_tokens_of_nothing_but_spaces_are_visible() -> None:
-    assert text(make_step("  |  x", " ", "y")) == ["␣␣  x✗␣y│"]
+    assert text(make_step("  |  x", " ", "y")) == ["␣␣  x✗␣→y│"]
 
 
 def test_lines_are_broken_between_words() -> None:
@@ -174,7 +175,21 @@ def test_the_facts_of_a_round() -> None:
         "round 3 of 1,234 · 3 drafted (model) · 1 accepted · 1 rejected · 1 unused",
         "✓ exactly   ✗ one   – of   → two",
         "2 tokens in 100.0 ms: draft 20.0 · verify 70.0 · sampling 5.0 · other 5.0",
+        "",  # from before there were reasons
     ]
+
+
+@pytest.mark.parametrize(
+    ("round", "why"),
+    [
+        (replace(make_round(3, 1), reason="costly"), "3 guesses: more wouldn't pay"),
+        (replace(make_round(3, 1), reason="fixed", padding=4), "3 guesses: γ is fixed · 4 tokens of padding"),
+        (replace(make_round(0, 0), reason="plain", padding=1), "plain: guessing wouldn't pay · 1 token of padding"),
+    ],
+)
+def test_the_facts_end_with_the_reason(round: Round, why: str) -> None:
+    pieces = (b"a",) * (len(round.guesses) + 1)
+    assert facts(Step(round, pieces), 1, 1).plain.split("\n")[3] == why
 
 
 def test_the_facts_of_rounds_without_guesses() -> None:

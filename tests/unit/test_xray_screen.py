@@ -117,6 +117,14 @@ async def test_content_is_shown_and_not_obeyed() -> None:
         assert app.screen is app.xray
 
 
+async def test_a_long_title_takes_one_row() -> None:
+    app = Host(PRIME, "word " * 40)
+    async with app.run_test(size=(80, 24)):
+        title = app.xray.query(Static).first()
+        assert title.size.height == 1
+        assert title.render_line(0).text.rstrip().endswith("…")
+
+
 async def test_only_the_lines_on_the_screen_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
     painted = 0
 

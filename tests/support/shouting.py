@@ -1,0 +1,90 @@
+"""Shows specchat's texts in a made-up language: English in capitals. What isn't in capitals wasn't translated.
+
+Run in an empty folder. A line `== NAME` begins each text on standard output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gettext
+import re
+import sys
+from pathlib import Path
+
+_PLACE = re.compile(r"(\{[^{}]*\})")
+
+
+class Shouting(gettext.NullTranslations):
+    """A catalogue that has everything."""
+
+    def gettext(self, message: str) -> str:
+        return "".join(part if _PLACE.fullmatch(part) else part.upper() for part in _PLACE.split(message))
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
+
+def show(name: str, text: str) -> None:
+    """Write a text."""
+    print(f"== {name}\n{text}")
+
+
+def show_command_line() -> None:
+    """The help of the program and of its commands."""
+    from specchat.app.options import COMMANDS, Parser, build_parser
+
+    parser = build_parser()
+    show("specchat", parser.format_help())
+    [commands] = [action for action in parser._actions if action.dest == "command"]
+    assert isinstance(commands.choices, dict)
+    for name in COMMANDS:
+        command = commands.choices[name]
+        assert isinstance(command, Parser)
+        show(name, command.format_help())
+
+
+def show_sentences() -> None:
+    """What is said of every code, and of the values that are codes."""
+    from specchat.app.sentences import PHRASES, SENTENCES
+    from specchat.app.words import _, sentence
+
+    for code, said in SENTENCES.items():
+        names = set(re.findall(r"\{(\w+)", said))
+        show(code, sentence(code, dict.fromkeys(names, 1)))
+    for phrase in PHRASES.values():
+        show("phrase", _(phrase))
+
+
+async def show_screens() -> None:
+    """The screens, each in a state with as much on it as there can be."""
+    from specchat.app.screens.dialogs import Start
+    from specchat.settings.values import SECTIONS
+    from support.chatting import chatting
+    from support.fake_engine import Scenario
+
+    home = Path()
+    start = Start(home / "SETTINGS.TOML", home, at_hand=[(home / "A.GGUF", "A", "B")])
+    async with chatting(home, Scenario(text="SO IT IS."), start=start, size=(140, 60)) as chat:
+        await chat.conversation.choose(home / "BIG.GGUF", home / "SMALL.GGUF")
+        await chat.ask("WHY?")
+        show("chat screen", chat.text)
+        for key in ("f1", "f3", "f5", "f7", "f8", "ctrl+p"):
+            await chat.pilot.press(key)
+            await chat.until(lambda: len(chat.app.screen_stack) == 2)
+            for part in SECTIONS if key == "f8" else ("",):
+                show(f"{key} {part}".strip(), chat.text)
+                await chat.pilot.press(key if key in ("f5", "f8") else "down")
+                await chat.until(lambda: True)
+            await chat.pilot.press("escape")
+            await chat.until(lambda: len(chat.app.screen_stack) == 1)
+
+
+if __name__ == "__main__":
+    real = gettext.translation
+    gettext.translation = lambda domain, *args, **options: (  # type: ignore[assignment]
+        Shouting() if domain == "specchat" else real(domain, *args, **options)
+    )
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    show_command_line()
+    show_sentences()
+    asyncio.run(show_screens())
