@@ -145,6 +145,7 @@ async def test_the_beginning_of_a_new_chat_comes_back(
     monkeypatch.setattr(transcript, "MOST_SHOWN", 8)
     async with chatting(tmp_path, size=(80, 24)) as chat:
         await begin(chat)  # type: ignore[misc]
+        await chat.until(lambda: not any(worker.group == "chats" for worker in chat.pilot.app.workers))
         for number in range(6):
             await chat.send(f"{number}")
             await chat.until(lambda number=number: len(chat.conversation.messages) == 2 * number + 2)  # type: ignore[misc]

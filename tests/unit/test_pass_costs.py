@@ -121,7 +121,7 @@ def test_a_long_context_costs_a_factor_of_its_own() -> None:
     assert [machine.error(width, 3 * DEPTH + 5) for width in (1, 4)] == pytest.approx([0, 0], abs=0.02)
     assert machine.error(1, 9 * DEPTH) == pytest.approx(0, abs=0.02), "the nearest known depth tells"
     machine.run(1, depth=4 * DEPTH)
-    assert machine.error(1, 3 * DEPTH) == pytest.approx(0, abs=0.02), "a new depth begins as the nearest"
+    assert machine.error(1, 4 * DEPTH) == pytest.approx(0, abs=0.02), "a new depth begins as the nearest"
     machine.pace = 1.0
     assert [machine.error(width, 500) for width in (1, 4)] == pytest.approx([0, 0], abs=0.1)
     machine.run(1, times=10)
