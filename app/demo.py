@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +14,7 @@ from specchat.app.live import on_terminal
 from specchat.app.sentences import N_
 from specchat.app.streams import tell
 from specchat.app.words import _
-from specchat.models.engine.messages import Params
+from specchat.models.errors import CodedError, Params
 
 STANDIN_SENTENCE = N_(
     "The target is a stand-in: the bundled model, widened to be as slow as one of 1.3 billion parameters, which shows "
@@ -37,16 +36,11 @@ else:
     _APART = {"start_new_session": True}
 
 
-class DemoError(Exception):
-    """There is no stand-in; `specchat.app.words.sentence` has the words.
+class DemoError(CodedError):
+    """There is no stand-in.
 
     The codes are those of `ModelFileError`; `standin_busy` while another process makes it; `standin_failed` (reason).
     """
-
-    def __init__(self, code: str, params: Mapping[str, str | int | float]) -> None:
-        super().__init__(code, params)
-        self.code = code
-        self.params: Params = dict(params)
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):

@@ -8,7 +8,8 @@ from typing import Any
 
 import msgspec
 
-from specchat.models.engine.messages import DrafterName, Params
+from specchat.models.engine.messages import DrafterName
+from specchat.models.errors import Params
 from specchat.settings.atomic import write_atomically
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 from specchat.app.bench.choices import CHOICES, SETTLED
 from specchat.app.sentences import N_
 from specchat.app.words import _
+from specchat.models.errors import CodedError
 from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
@@ -21,13 +22,8 @@ COMMANDS = ("chat", "demo", "ask", "bench", "doctor")
 _METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
 
 
-class UsageError(Exception):
-    """The command line can't be understood. `code` and `params` are for `specchat.app.words.sentence`."""
-
-    def __init__(self, code: str, params: Mapping[str, str | int | float]) -> None:
-        super().__init__(code)
-        self.code = code
-        self.params = dict(params)
+class UsageError(CodedError):
+    """The command line can't be understood."""
 
 
 def option(item: Setting) -> str:

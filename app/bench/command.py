@@ -25,6 +25,7 @@ from specchat.app.words import _, sentence
 from specchat.models.engine import messages
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure
+from specchat.models.errors import CodedError
 from specchat.models.files.bundled import bundled_model
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
@@ -33,13 +34,11 @@ from specchat.settings.paths import find_paths
 _FIRST_SEED = 1
 
 
-class BenchError(Exception):
-    """The benchmark can't begin. `code` and `params` are for `specchat.app.words.sentence`."""
+class BenchError(CodedError):
+    """The benchmark can't begin."""
 
     def __init__(self, code: str, **params: str | int | float) -> None:
-        super().__init__(code)
-        self.code = code
-        self.params = params
+        super().__init__(code, params)
 
 
 def run(arguments: BenchArguments) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from specchat.app.sentences import N_
 from specchat.app.words import _, visible
+from specchat.models.errors import CodedError
 
 BUILTIN = "builtin"
 """What the built-in prompts are called in place of a file."""
@@ -29,13 +30,11 @@ _KINDS = {
 }
 
 
-class PromptsError(Exception):
-    """A file of prompts can't be used. `code` and `params` are for `specchat.app.words.sentence`."""
+class PromptsError(CodedError):
+    """A file of prompts can't be used."""
 
     def __init__(self, code: str, **params: str | int | float) -> None:
-        super().__init__(code)
-        self.code = code
-        self.params = params
+        super().__init__(code, params)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from specchat.models.decoding.rounds import Round
-from specchat.models.engine.messages import Params
+from specchat.models.errors import CodedError
 
 Role = Literal["user", "assistant"]
 State = Literal["whole", "stopped", "cut", "writing"]
@@ -57,16 +56,8 @@ class Message:
     """Of a reply: the name of the target's file. Raw, and empty in replies from before it was kept."""
 
 
-class StoreError(Exception):
+class StoreError(CodedError):
     """The store can't read or write; `specchat.app.words.sentence` has the words.
 
     Codes: `store_damaged` {path}, `store_newer` {path}, `store_unwritable` {path, reason}, `chat_missing` {}.
     """
-
-    def __init__(self, code: str, params: Mapping[str, str | int | float] | None = None) -> None:
-        super().__init__(code, params)
-        self.code = code
-        self.params: Params = dict(params or {})
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.params}"

@@ -18,7 +18,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from specchat.app.words import _, plural, visible
-from specchat.models.engine.messages import Params
+from specchat.models.errors import Params
 
 MOST_ROWS = 2000
 """Entries of a folder that are shown: a list of many more takes too long to lay out."""

@@ -19,9 +19,8 @@ from specchat.models.decoding.model_drafter import Review, Steps
 from specchat.models.decoding.pace import Outcome
 from specchat.models.decoding.paying import PayingSteps, Prices
 from specchat.models.decoding.round_cost import RoundCosts
+from specchat.settings.values import MAX_GAMMA
 
-MOST_GUESSES = 32
-"""More are never guessed in a round."""
 REVIEW_ROWS = 16
 """Latest tokens that a review looks at."""
 SHORTEST_SLEEP, LONGEST_SLEEP = 8, 64
@@ -86,12 +85,12 @@ class AutoPace:
         self._looked_up = Proposal()
         if len(text) != self._text_length:  # something was written without this pace
             self._chances.clear()
-        rounds = self._costs.rounds(min(most, MOST_GUESSES), len(text))
+        rounds = self._costs.rounds(min(most, MAX_GAMMA), len(text))
         prices = self._prices(rounds, len(text))
         if prices is None or self._measures(len(text)):
             return Proposal(reason="measuring")
         proposal = self._choose(text, prices)
-        if proposal.reason == "most" and most < MOST_GUESSES:
+        if proposal.reason == "most" and most < MAX_GAMMA:
             proposal = replace(proposal, reason="room")
         return replace(proposal, width=rounds[len(proposal.tokens)].width)
 
@@ -115,17 +114,20 @@ class AutoPace:
     def _choose(self, text: Sequence[int], prices: Prices) -> Proposal:
         """Lookup's guesses or the model's, whichever are expected to bring more; or none."""
         gain, count = self._look_up(text, prices)
+        model = self._model if self._model is not None and self._model.usable else None
         steps = PayingSteps(prices, self._beliefs.model)
-        can_run = self._model is not None and self._model.usable
-        if count and (not can_run or gain >= steps.value()):
+        expected = steps.value() if model else 0.0
+        if count and gain >= expected:
             return replace(self._looked_up.first(count), reason="costly" if count < prices.most else "most")
-        if self._model is None or not can_run:
+        if model is None:
             return Proposal(reason=self._looked_up.reason or ("plain" if self._lookup else "no_drafter"))
-        reviewed = 0 if steps.value() > 0 else self._review(text, prices)
-        if steps.value() <= 0:
-            return Proposal(caught_up=reviewed, reason="plain")
+        reviewed = 0
+        if expected <= 0:
+            reviewed = self._review(model, text, prices)
+            if not reviewed or steps.value() <= 0:
+                return Proposal(caught_up=reviewed, reason="plain")
         self._sleep = SHORTEST_SLEEP
-        proposal = self._model.propose(text, prices.most, steps)
+        proposal = model.propose(text, prices.most, steps)
         return replace(proposal, caught_up=reviewed + proposal.caught_up, reason=proposal.reason or steps.reason)
 
     def _look_up(self, text: Sequence[int], prices: Prices) -> tuple[float, int]:
@@ -144,10 +146,9 @@ class AutoPace:
             if guess != token:
                 break
 
-    def _review(self, text: Sequence[int], prices: Prices) -> int:
+    def _review(self, model: SleepyDrafter, text: Sequence[int], prices: Prices) -> int:
         """Let the draft read what it misses, if that is due and cheap enough; how many tokens it read."""
-        assert self._model is not None
-        behind = self._model.behind(text)
+        behind = model.behind(text)
         rows = min(behind, len(self._chances))
         cost = self._costs.review(behind, rows, len(text))
         if behind < self._sleep or not rows or cost is None:
@@ -156,7 +157,7 @@ class AutoPace:
             return 0
         self._sleep = min(2 * self._sleep, LONGEST_SLEEP)
         begun = self._costs.clock()
-        review = self._model.review(text, list(self._chances))
+        review = model.review(text, list(self._chances))
         self._reviewed += max(cost, self._costs.clock() - begun)  # a busy machine can make it far dearer than expected
         for confidence, label in zip(review.confidences, review.labels, strict=True):
             self._beliefs.model.learn(confidence, 0, label)

@@ -14,6 +14,7 @@ from specchat.models.engine.death import died, useful_lines
 from specchat.models.engine.errors import EngineDied, EngineFailure
 from specchat.models.engine.messages import PROTOCOL, Event
 from specchat.models.engine.silence import Patience, Silence
+from specchat.models.errors import Params
 
 _SLICES = 10
 
@@ -55,7 +56,7 @@ class Connection:
             raise EngineFailure("engine_start", {"error": error.strerror or str(error)}) from error
         connection = cls(child, patience, hear)
         if child.log_problem:
-            params: messages.Params = {"path": str(log_path), "error": child.log_problem}
+            params: Params = {"path": str(log_path), "error": child.log_problem}
             connection._unheard.append(messages.Notice("log_unwritable", params))
         return connection
 

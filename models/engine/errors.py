@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from specchat.models.engine.messages import Params
+from specchat.models.errors import CodedError
 
 
-class EngineFailure(Exception):
+class EngineFailure(CodedError):
     """A request came to nothing. The engine's process, if there is one, goes on serving."""
-
-    def __init__(self, code: str, params: Mapping[str, str | int | float] | None = None) -> None:
-        super().__init__(code, params)
-        self.code = code
-        self.params: Params = dict(params or {})
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.params}"
 
 
 class EngineDied(EngineFailure):

@@ -12,6 +12,7 @@ import msgspec
 
 from specchat.models.decoding.cost import CostTable
 from specchat.models.decoding.rounds import Round, StopReason
+from specchat.models.errors import Params
 from specchat.settings.values import Gamma, ModelOptions, RuleName, Sampling, Speculation
 
 PROTOCOL = 2
@@ -19,7 +20,6 @@ PROTOCOL = 2
 DrafterName = Literal["both", "model", "lookup", "none"]
 """`both` is lookup where the text repeats itself, else the model."""
 Stage = Literal["target", "draft", "prefill"]
-Params = dict[str, str | int | float]
 
 
 class Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omit_defaults=True):

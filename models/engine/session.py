@@ -20,7 +20,6 @@ from specchat.models.engine.messages import (
     ModelFile,
     ModelInfo,
     Notice,
-    Params,
     Progress,
     Ready,
     Stage,
@@ -28,6 +27,7 @@ from specchat.models.engine.messages import (
 from specchat.models.engine.messages import Loaded as LoadedEvent
 from specchat.models.engine.pair import Pair
 from specchat.models.engine.reply import write_reply
+from specchat.models.errors import Params
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.pairing import compare

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-Params = dict[str, str | int | float]
+from specchat.models.errors import CodedError
 
 
-class ModelFileError(Exception):
+class ModelFileError(CodedError):
     """A model file can't be used, or can't be written.
 
     `params` holds the file's `path` and what the code adds to it. Codes raised while reading a file's head:
@@ -18,9 +18,4 @@ class ModelFileError(Exception):
     """
 
     def __init__(self, code: str, path: Path, **params: str | int | float) -> None:
-        super().__init__(code, path, params)
-        self.code = code
-        self.params: Params = {"path": str(path), **params}
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.params}"
+        super().__init__(code, {"path": str(path), **params})

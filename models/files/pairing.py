@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specchat.models.files.errors import Params
+from specchat.models.errors import Params
 from specchat.models.files.vocabulary import WITHOUT_TEXT, TokenKind, Vocabulary
 
 

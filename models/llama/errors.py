@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from specchat.models.decoding.model import EvaluationFailed
+from specchat.models.errors import CodedError
 
-Params = dict[str, str | int | float]
 
-
-class LlamaError(Exception):
+class LlamaError(CodedError):
     """A model can't be loaded or evaluated; `code` says what happened and `params` fill its sentence."""
 
     def __init__(self, code: str, **params: str | int | float) -> None:
         super().__init__(code, params)
-        self.code = code
-        self.params: Params = params
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.params}"
 
 
 class LoadError(LlamaError):

@@ -20,6 +20,7 @@ from typing import Any
 from jinja2 import Template
 from jinja2.exceptions import TemplateSyntaxError
 
+from specchat.models.errors import CodedError
 from specchat.models.llama.limits import Meter, TooLarge
 from specchat.models.llama.sandbox import Sandbox
 
@@ -41,7 +42,7 @@ Conversation = Sequence[tuple[str, str]]
 """(role, content) of each message; the roles are `system`, `user` and `assistant`."""
 
 
-class TemplateError(Exception):
+class TemplateError(CodedError):
     """The chat template can't be used. `code` says why:
 
     `no_template`: the model has none. `template_syntax` (line, reason): it isn't valid. `template_failed` (reason):
@@ -51,8 +52,6 @@ class TemplateError(Exception):
 
     def __init__(self, code: str, **params: str | int | float) -> None:
         super().__init__(code, params)
-        self.code = code
-        self.params: dict[str, str | int | float] = params
 
 
 @dataclass(frozen=True, slots=True)

