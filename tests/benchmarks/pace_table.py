@@ -41,7 +41,7 @@ from support.json_lines import read
 FIXED: tuple[Gamma, ...] = (1, 3, 5, 7, 11, 15)
 TEMPERATURES = (0.0, 0.8)
 TOKENS, LONG_TOKENS, FIRST_TOKENS = 128, 256, 64
-SCREENING, SCREENING_TOKENS, KEPT = -1, 40, 0.6
+SCREENING, SCREENING_TOKENS, KEPT = -1, 40, 0.8
 """The repeat in which each fixed γ is tried with so few tokens, and the share of plain decoding it must reach there."""
 PASTED = ("edit", "summary")
 
