@@ -25,6 +25,9 @@ from specchat.app.screens.dialogs import Start
 from specchat.app.words import _
 from specchat.settings.values import Look
 
+_NEW_OBJECTS = 20_000
+"""Objects after which garbage is searched for. With Python's 700, a reply's repaints cause ten searches a second."""
+
 
 def _track(colour: str) -> dict[str, str]:
     """What lies below a scrollbar, whose colour Textual would take from far below the ground's."""
@@ -103,6 +106,7 @@ class SpecchatApp(App[None]):
             # All that is there now stays while the process lives. To search it for garbage again and again takes a
             # twentieth of a second each time, also from a reply that is being written.
             gc.freeze()
+            gc.set_threshold(_NEW_OBJECTS)
         if sys.platform != "win32":
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGHUP):

@@ -44,6 +44,7 @@ class ChatScreen(SwitchingScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
     COMMANDS: ClassVar = {Commands}
+    BLANK = True  # behind all others, which spares drawing it below them at each repaint
     HORIZONTAL_BREAKPOINTS = _WIDTHS
     VERTICAL_BREAKPOINTS = _HEIGHTS
 

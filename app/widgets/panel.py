@@ -165,6 +165,8 @@ class Figures(KeptLines):
 class Panel(Widget):
     """Parts below each other, with room around them."""
 
+    BLANK = True  # around them, which spares drawing it below them at each repaint
+
     def __init__(self, parts: Sequence[Part], id: str | None = None) -> None:
         super().__init__(id=id)
         self._figures = Figures(parts)

@@ -48,6 +48,10 @@ class MessageView(Vertical):
         yield self._prose
         yield self._foot
 
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002 - Textual's own
+        """Nothing but the ground. Textual would make all lines of a long message to take one of them."""
+        return Strip.blank(self.size.width, self.visual_style.rich_style)
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """What is beside the words. It is the same in each line, so that one serves for all of them."""
         return super().render_lines(Region(crop.x, crop.y, crop.width, 1)) * crop.height

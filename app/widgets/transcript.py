@@ -32,6 +32,7 @@ class Transcript(VerticalScroll, can_focus=True):
     """Scrolls to what is new by itself, unless the reader has gone up: then nothing moves."""
 
     BINDINGS = bindings("transcript")
+    BLANK = True  # itself, which spares drawing it below its messages at each repaint
 
     DEFAULT_CSS = """
     Transcript {
