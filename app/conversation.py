@@ -201,7 +201,7 @@ class Conversation:
 
     # ------------------------------------------------------------------ chats
 
-    async def new_chat(self) -> None:
+    def new_chat(self) -> None:
         """Begin a new chat. It is kept, and listed, from its first message on."""
         self._open = OpenChat(self._store)
 

@@ -146,7 +146,7 @@ class PlainChat:
             case ["/rule", ("block" | "token") as rule]:
                 return [speculating.judge_by(conversation, rule)]
             case ["/new"]:
-                await conversation.new_chat()
+                conversation.new_chat()
                 return [_("A new chat begins.")]
             case ["/help"]:
                 return _help()

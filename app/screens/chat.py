@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import ClassVar
 
@@ -66,6 +67,9 @@ class ChatScreen(SwitchingScreen):
         self._is_lasting = start.is_lasting
         """Whether the pair is to be the next start's, too."""
         self._title, self._counter, self._strip = TitleRow(), Counter(), Strip()
+        self._is_shown = asyncio.Event()
+        """Whether the messages on the screen are those of the chat that is open."""
+        self._is_shown.set()
         self._transcript = Transcript(conversation.messages, self._hint, id="transcript")
         self._queued = Queued()
         self._notices = Notices()
@@ -104,6 +108,7 @@ class ChatScreen(SwitchingScreen):
 
     async def add_message(self, view: MessageView) -> None:
         """Show one more message, unless all is being closed."""
+        await self._is_shown.wait()
         if self._transcript.is_attached:
             await self._transcript.add(view)
 
@@ -197,12 +202,11 @@ class ChatScreen(SwitchingScreen):
         """Scroll down."""
         self._transcript.scroll_page_down(animate=False)
 
-    @work(exclusive=True, group="chats")
-    async def action_new_chat(self) -> None:
-        """Begin a new chat."""
+    def action_new_chat(self) -> None:
+        """Begin a new chat. A prompt that is sent at once goes there."""
         if not self._is_replying():
-            await self._conversation.new_chat()
-            await self._show_chat()
+            self._conversation.new_chat()
+            self._show_chat()
 
     @work(exclusive=True, group="chats")
     async def action_chats(self) -> None:
@@ -213,7 +217,7 @@ class ChatScreen(SwitchingScreen):
             chosen = await dialogs.choose_chat(self.app, self._conversation)
             if chosen is not None and not self._is_replying():  # a prompt may have been sent before the list came
                 await self._conversation.open_chat(chosen)
-                await self._show_chat()
+                self._show_chat()
         except StoreError as error:
             self.say(sentence(error.code, error.params))
 
@@ -246,14 +250,20 @@ class ChatScreen(SwitchingScreen):
             return True
         return False
 
-    async def _show_chat(self) -> None:
+    def _show_chat(self) -> None:
         """Show the chat that is open now."""
+        self._is_shown.clear()
         self._counting.forget()
         self.show_state()
         said = [message.content for message in self._conversation.messages if message.role == "user"]
         if said:  # a new chat leaves those of the one before
             self._composer.remember([clean(text) for text in said])
+        self._show_messages()
+
+    @work(exclusive=True, group="transcript")
+    async def _show_messages(self) -> None:
         await self._transcript.show(self._conversation.messages)
+        self._is_shown.set()  # one that is cancelled leaves that to the next
 
     @work(exclusive=True, group="remember")
     async def _remember_pair(self) -> None:

@@ -464,7 +464,7 @@ async def test_a_long_chat_comes_in_parts(tmp_path: Path) -> None:
         for _turn in range(40):
             async for _event in chat.conversation.send("again"):
                 pass
-        await chat.conversation.new_chat()
+        chat.conversation.new_chat()
         await chat.pilot.press("f7", "enter")
         await chat.until(lambda: len(chat.views) == 30)
         chat.transcript.scroll_home(animate=False)
@@ -661,3 +661,13 @@ async def test_the_screen_answers_while_a_long_reply_comes(tmp_path: Path) -> No
         assert chat.composer.text == "typed"
         assert chat.replies[0].raw == items + code
         await chat.until(lambda: "The end." in chat.text)
+
+
+async def test_a_prompt_sent_right_after_a_new_chat_was_begun_goes_there(tmp_path: Path) -> None:
+    async with chatting(tmp_path) as chat:
+        await chat.ask("the first chat")
+        await chat.pilot.press("ctrl+n", *"new", "enter")
+        await chat.until(lambda: chat.replies and chat.replies[-1].message is not None and len(chat.views) == 2)
+        assert [view.raw for view in chat.views][:1] == ["new"]
+        assert [m.content for m in chat.conversation.messages if m.role == "user"] == ["new"]
+        assert len(await chat.conversation.list_chats()) == 2

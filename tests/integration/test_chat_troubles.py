@@ -92,7 +92,7 @@ async def test_another_chat_that_is_opened_meanwhile_gets_nothing_of_a_reply(tmp
         await chat.until(lambda: chat.replies and chat.replies[0].raw)
         reply = chat.replies[0]
         asked = chat.conversation.messages
-        await chat.conversation.new_chat()
+        chat.conversation.new_chat()
         chat.conversation.stop()
         await chat.until(lambda: reply.message)
         assert [message.content for message in asked] == ["go on", reply.raw]

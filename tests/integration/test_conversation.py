@@ -270,7 +270,7 @@ async def test_chats_are_left_and_gone_on_with(tmp_path: Path) -> None:
         first = scene.conversation.chat
         assert first is not None
         said = list(scene.messages)
-        await scene.conversation.new_chat()
+        scene.conversation.new_chat()
         assert (scene.conversation.chat, scene.messages) == (None, [])
         await scene.say("And 8?")
         assert scene.engine.prompts[-1] == ["user: And 8?"]
@@ -286,7 +286,7 @@ async def test_a_reply_belongs_to_the_chat_it_was_asked_for_in(tmp_path: Path) -
     async with conversing(tmp_path) as scene:
         async for event in scene.conversation.send(QUESTION):
             if isinstance(event, Loaded):
-                await scene.conversation.new_chat()
+                scene.conversation.new_chat()
         assert (scene.conversation.chat, scene.messages) == (None, [])
         [chat] = await scene.conversation.list_chats()
         assert [message.content for message in await kept(scene.path, chat.id)] == [QUESTION, TEXT]
