@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import traceback
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 from specchat.app.arguments import ChatArguments
@@ -123,6 +125,7 @@ def _hints(arguments: ChatArguments, paths: Paths) -> Mapping[Path, str]:
 def _run(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
     if arguments.plain:
         return _run_plain(arguments, paths, opening)
+    gc.disable()  # up to the first paint, which searches among all that is imported would delay; the app enables it
     try:
         return asyncio.run(_chat(arguments, paths, opening))
     except Exception as error:
@@ -166,11 +169,13 @@ async def _chat_plainly(arguments: ChatArguments, paths: Paths, opening: Opening
 
 
 async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
-    """Run the screen."""
-    from specchat.app.screens.dialogs import Start
-    from specchat.app.tui import SpecchatApp
-
+    """Run the screen. Its code is loaded while the store is opened, which waits for the disk."""
+    loading = asyncio.create_task(asyncio.to_thread(import_module, "specchat.app.tui"))
     async with _conversing(arguments, paths, opening) as (conversation, notices):
+        await loading
+        from specchat.app.screens.dialogs import Start
+        from specchat.app.tui import SpecchatApp
+
         start = Start(
             settings_file=paths.settings_file,
             data=paths.data,

@@ -29,6 +29,16 @@ _NEW_OBJECTS = 20_000
 """Objects after which garbage is searched for. With Python's 700, a reply's repaints cause ten searches a second."""
 
 
+def _search_less() -> None:
+    """Leave what is there now out of the search for garbage: it stays while the process lives.
+
+    To search it again and again takes a twentieth of a second each time, also from a reply that is being written.
+    """
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
+    gc.enable()
+
+
 def _track(colour: str) -> dict[str, str]:
     """What lies below a scrollbar, whose colour Textual would take from far below the ground's."""
     return {f"scrollbar-background{state}": colour for state in ("", "-hover", "-active")}
@@ -103,10 +113,7 @@ class SpecchatApp(App[None]):
     def on_mount(self) -> None:
         """End in order when a shell or a system shutting down asks for it."""
         if not self.is_headless:
-            # All that is there now stays while the process lives. To search it for garbage again and again takes a
-            # twentieth of a second each time, also from a reply that is being written.
-            gc.freeze()
-            gc.set_threshold(_NEW_OBJECTS)
+            self.call_after_refresh(_search_less)
         if sys.platform != "win32":
             loop = asyncio.get_running_loop()
             for number in (signal.SIGTERM, signal.SIGHUP):
