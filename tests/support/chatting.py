@@ -25,7 +25,7 @@ from specchat.models.engine.errors import EngineFailure
 from specchat.settings.values import Reply, Settings
 from support.fake_engine import Scenario, fake_engine
 
-SECONDS = 20
+SECONDS = 60
 """Longest wait for anything."""
 
 
