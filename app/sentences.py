@@ -38,6 +38,7 @@ COMMAND_LINE: Mapping[str, str] = {
     "option_unknown": N_("There is no option {option} here; `{help}` lists those there are."),
     "option_unknown_near": N_("There is no option {option} here; did you mean {nearest}?"),
     "option_needs_value": N_("{option} needs a value."),
+    "option_takes_no_value": N_("{option} takes no value."),
     "option_empty": N_("{option} can't be empty."),
     "argument_extra": N_("{argument} is one argument too many; put a prompt of several words in quotes."),
     "argument_stray": N_("{argument} is one argument too many: `specchat {command}` takes options alone."),
