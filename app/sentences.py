@@ -249,3 +249,25 @@ PHRASES: Mapping[tuple[str, str], str] = {
     ("decode_failed", ""): _UNSAID,
 }
 """Values of parameters that are codes themselves, by the sentence's code and the value."""
+
+REASONS = frozenset(
+    {
+        N_("No such file or directory"),
+        N_("Permission denied"),
+        N_("Operation not permitted"),
+        N_("No space left on device"),
+        N_("Disk quota exceeded"),
+        N_("File too large"),
+        N_("Read-only file system"),
+        N_("Is a directory"),
+        N_("Not a directory"),
+        N_("File name too long"),
+        N_("Too many levels of symbolic links"),
+        N_("Too many open files"),
+        N_("Input/output error"),
+        N_("Device or resource busy"),
+        N_("Stale file handle"),
+        N_("Cannot allocate memory"),
+    }
+)
+"""What Linux and macOS commonly say of a file, always in English; Windows says it in its own language."""

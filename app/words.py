@@ -9,7 +9,7 @@ import gettext
 from collections.abc import Mapping
 from pathlib import Path
 
-from specchat.app.sentences import PHRASES, SENTENCES
+from specchat.app.sentences import PHRASES, REASONS, SENTENCES
 
 LOCALE = Path(__file__).parent / "locale"
 """Holds a folder for each language but English, which is what the source is written in."""
@@ -60,5 +60,5 @@ def visible(text: str) -> str:
 def _shown(code: str, value: str | int | float) -> str | int | float:
     if not isinstance(value, str):
         return value
-    phrase = PHRASES.get((code, value))
+    phrase = value if value in REASONS else PHRASES.get((code, value))
     return visible(value) if phrase is None else _(phrase)

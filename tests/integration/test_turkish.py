@@ -56,3 +56,4 @@ def test_the_screens_have_room_for_it(size: tuple[int, int], tmp_path: Path) -> 
     assert "Örnekleme  Spekülasyon  Yanıt  Hedef  Taslak  Görünüm" in texts["f8 look"]
     assert "F8 sonraki bölüm" in texts["f8 look"]
     assert "ne yapmak istediğinizi yazın" in texts["ctrl+p"]
+    assert "Eşleşen yok" in texts["nothing found"]

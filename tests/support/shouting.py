@@ -59,6 +59,8 @@ def show_sentences() -> None:
 
 async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
     """The screens in a window of so many columns and rows, each in a state with as much on it as there can be."""
+    from textual.command import CommandList
+
     from specchat.app.screens.dialogs import Start
     from specchat.settings.values import SECTIONS
     from support.chatting import chatting
@@ -77,6 +79,10 @@ async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
                 show(f"{key} {part}".strip(), chat.text)
                 await chat.pilot.press(key if key in ("f5", "f8") else "down")
                 await chat.until(lambda: True)
+            if key == "ctrl+p":
+                await chat.type("QQQ")
+                await chat.until(lambda: chat.app.screen.query_one(CommandList).option_count == 1)
+                show("nothing found", chat.text)
             await chat.pilot.press("escape")
             await chat.until(lambda: len(chat.app.screen_stack) == 1)
 

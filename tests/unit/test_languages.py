@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,3 +121,10 @@ def test_every_help_is_in_the_language(
     assert output.startswith(f"kullanım: specchat {'[chat]' if command == 'chat' else command}")
     assert "Bu yardımı gösterir." in output
     assert not {"usage:", "options:", "Show", "the", "is"} & set(output.split())
+
+
+def test_the_systems_reasons_are_told_in_the_language() -> None:
+    params = {"path": "x.gguf", "reason": os.strerror(errno.EACCES)}
+    assert sentence("file_unreadable", params) == "x.gguf can't be read: Permission denied."
+    speak("tr")
+    assert sentence("file_unreadable", params) == "x.gguf okunamıyor: izin verilmedi."
