@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from specchat.app import arguments, options, streams
+from specchat.app.languages import chosen_language
 from specchat.app.status import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE
-from specchat.app.words import sentence
+from specchat.app.words import sentence, speak
 from specchat.settings.paths import find_paths
 
 
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
+    settings_file = find_paths(os.environ).settings_file
+    speak(chosen_language(argv, settings_file, os.environ))
     try:
         parsed = options.parse(argv)
         if parsed.version:
@@ -44,7 +47,7 @@ def _run(argv: Sequence[str]) -> int:
             print(f"specchat {version('specchat')}")
             return 0
         judge = _JUDGES.get(parsed.command)
-        wanted = judge(parsed, find_paths(os.environ).settings_file, os.environ) if judge else None
+        wanted = judge(parsed, settings_file, os.environ) if judge else None
     except options.UsageError as error:
         streams.complain(sentence(error.code, error.params))
         return USAGE

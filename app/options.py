@@ -6,7 +6,7 @@ argparse splits the words; values are judged by `specchat.settings.sources`, as 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
 from typing import Any, NoReturn, TypeAlias
 
@@ -41,7 +41,7 @@ _VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat",
     option(item) for item in SCHEMA if item.kind is not bool
 }
 _CHATTING = _OF_CHATS | {"--help", "--target", "--draft", "--plain"}
-_KNOWN: Mapping[str | None, Collection[str]] = {
+_KNOWN: Mapping[str | None, Set[str]] = {
     None: _CHATTING | {"--version"},
     "chat": _CHATTING,
     "demo": _CHATTING - {"--target", "--draft"},
@@ -278,6 +278,10 @@ def _joined(arguments: Sequence[str], command: str | None) -> list[str]:
         name, tie, value = word.partition("=")
         if name in _VALUED and (not tie or value == "--"):  # argparse would lose a value of two dashes
             raise UsageError("option_needs_value", {"option": name})
+        if tie and word.startswith("--") and name in _KNOWN[command] - _VALUED:
+            raise UsageError("option_takes_no_value", {"option": name})
+        if word.startswith("-h") and word != "-h":  # argparse would say it in words of its own
+            raise _misplaced(word, command)
         joined.append(word)
     return joined
 

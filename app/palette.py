@@ -9,7 +9,9 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.command import CommandInput, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider, SearchIcon
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.widgets import Input, LoadingIndicator
+from textual.widgets.option_list import Option
 from textual.worker import WorkerCancelled
 
 from specchat.app.actions import ACTIONS, Action, shown_keys
@@ -55,7 +57,7 @@ def _help(action: Action) -> str:
 
 
 class Palette(CommandPalette):
-    """Textual's, but for the line to type in."""
+    """Textual's, but for the line to type in, and for its words."""
 
     def __init__(self) -> None:
         super().__init__(placeholder=_("type what you want to do"), id="--command-palette")
@@ -65,6 +67,18 @@ class Palette(CommandPalette):
         with Vertical(id="--container"):
             yield Horizontal(SearchIcon(), _PaletteLine(self._placeholder), id="--input")
             yield Vertical(CommandList(), LoadingIndicator(), id="--results")
+
+    def _start_no_matches_countdown(self, search_value: str) -> None:
+        """Say after a while that nothing was found, as Textual does, but in the language that is spoken."""
+        self._stop_no_matches_countdown()
+
+        def say_so() -> None:
+            if search_value:
+                nothing = Option(Content(_("No matches found")), id=self._NO_MATCHES, disabled=True)
+                self.query_one(CommandList).add_option(nothing)
+            self._list_visible = bool(search_value)
+
+        self._no_matches_timer = self.set_timer(self._NO_MATCHES_COUNTDOWN, say_so)
 
     @on(Input.Submitted)
     async def _find_first(self) -> None:

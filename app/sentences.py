@@ -38,6 +38,7 @@ COMMAND_LINE: Mapping[str, str] = {
     "option_unknown": N_("There is no option {option} here; `{help}` lists those there are."),
     "option_unknown_near": N_("There is no option {option} here; did you mean {nearest}?"),
     "option_needs_value": N_("{option} needs a value."),
+    "option_takes_no_value": N_("{option} takes no value."),
     "option_empty": N_("{option} can't be empty."),
     "argument_extra": N_("{argument} is one argument too many; put a prompt of several words in quotes."),
     "argument_stray": N_("{argument} is one argument too many: `specchat {command}` takes options alone."),
@@ -248,3 +249,25 @@ PHRASES: Mapping[tuple[str, str], str] = {
     ("decode_failed", ""): _UNSAID,
 }
 """Values of parameters that are codes themselves, by the sentence's code and the value."""
+
+REASONS = frozenset(
+    {
+        N_("No such file or directory"),
+        N_("Permission denied"),
+        N_("Operation not permitted"),
+        N_("No space left on device"),
+        N_("Disk quota exceeded"),
+        N_("File too large"),
+        N_("Read-only file system"),
+        N_("Is a directory"),
+        N_("Not a directory"),
+        N_("File name too long"),
+        N_("Too many levels of symbolic links"),
+        N_("Too many open files"),
+        N_("Input/output error"),
+        N_("Device or resource busy"),
+        N_("Stale file handle"),
+        N_("Cannot allocate memory"),
+    }
+)
+"""What Linux and macOS commonly say of a file, always in English; Windows says it in its own language."""

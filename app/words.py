@@ -9,11 +9,31 @@ import gettext
 from collections.abc import Mapping
 from pathlib import Path
 
-from specchat.app.sentences import PHRASES, SENTENCES
+from specchat.app.sentences import PHRASES, REASONS, SENTENCES
 
-_translations = gettext.translation("specchat", Path(__file__).parent / "locale", fallback=True)
-_ = _translations.gettext
-plural = _translations.ngettext
+LOCALE = Path(__file__).parent / "locale"
+"""Holds a folder for each language but English, which is what the source is written in."""
+
+_catalogue = gettext.NullTranslations()
+
+
+def speak(language: str) -> None:
+    """Say everything in `language`, a code such as `tr`; in English what it has no words for.
+
+    To be called before a module of the screens is imported: some of their words are looked up as that happens.
+    """
+    global _catalogue
+    _catalogue = gettext.translation("specchat", LOCALE, [language], fallback=True)
+
+
+def _(text: str) -> str:
+    """`text` in the language that is spoken."""
+    return _catalogue.gettext(text)
+
+
+def plural(one: str, several: str, number: int) -> str:
+    """What is said of so many."""
+    return _catalogue.ngettext(one, several, number)
 
 
 def sentence(code: str, params: Mapping[str, str | int | float]) -> str:
@@ -40,5 +60,5 @@ def visible(text: str) -> str:
 def _shown(code: str, value: str | int | float) -> str | int | float:
     if not isinstance(value, str):
         return value
-    phrase = PHRASES.get((code, value))
+    phrase = value if value in REASONS else PHRASES.get((code, value))
     return visible(value) if phrase is None else _(phrase)

@@ -17,6 +17,7 @@ RuleName = Literal["block", "token"]
 CacheType = Literal["f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0"]
 FlashAttention = Literal["auto", "on", "off"]
 ThemeName = Literal["dark", "light", "terminal"]
+LanguageName = Literal["auto", "en", "tr"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Look:
 
     theme: ThemeName = setting("dark", "The screen's colours; `terminal` takes those the terminal has.")
     reduced_motion: bool = setting(False, "Nothing slides, fades or blinks.")
+    language: LanguageName = setting("auto", "The language, from the next start on; `auto` is the system's.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ class ChatsScreen(Dialog[int]):
         if typed == self._typed:  # the cursor may have been moved since
             return
         self._typed = typed
-        words = typed.casefold().split()
-        self._shown = [chat for chat in self._chats if all(word in chat.title.casefold() for word in words)]
+        words = _folded(typed).split()
+        self._shown = [chat for chat in self._chats if all(word in _folded(chat.title) for word in words)]
         chats = self.query_one(OptionList)
         chats.set_options(Option(self._row(chat)) for chat in self._shown)
         chats.action_first()
@@ -104,6 +104,11 @@ class _Search(Line):
         Binding("pagedown", "screen.move('page_down')", show=False),
         Binding("enter", "screen.open", _("open")),
     ]
+
+
+def _folded(text: str) -> str:
+    """For comparing: capitals are small, and Turkish's İ and ı are any i (U+0307 is the dot that İ leaves behind)."""
+    return text.casefold().replace("\u0307", "").replace("ı", "i")
 
 
 def when(moment: datetime) -> str:

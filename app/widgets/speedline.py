@@ -25,7 +25,7 @@ _ROWS = 2
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _STEPS = len(_LEVELS) - 1
 _SCALE_COLUMNS = 11
-"""Kept to the right of the line for its scale and its legend."""
+"""Kept to the right of the line for its scale and its legend; more where a language's legend needs more."""
 _ON_MARK, _OFF_MARK = "▔", "·"
 
 
@@ -84,17 +84,19 @@ class SpeedSamples:
 
 def speed_line(samples: Sequence[Sample], width: int) -> Content:
     """Three lines of `width` cells: bars over two of them, from 0 to the fastest, and marks for speculation below."""
-    shown = samples[-max(width - _SCALE_COLUMNS, 1) :]
+    legend = _legend()
+    columns = max(_SCALE_COLUMNS, legend.cell_length)
+    shown = samples[-max(width - columns, 1) :]
     fastest = max((sample.speed for sample in shown), default=0.0)
     scale = _("{speed} tok/s").format(speed=number(fastest if shown else None, 0))
     sides = (
-        Content.styled(scale.rjust(_SCALE_COLUMNS), LABEL),
-        Content.blank(_SCALE_COLUMNS),
-        _legend(),
+        Content.styled(scale.rjust(columns), LABEL),
+        Content.blank(columns),
+        legend.pad_left(columns - legend.cell_length),
     )
     rows = [_bars(shown, fastest, row) for row in reversed(range(_ROWS))] if shown else [Content(""), Content("–")]
     rows.append(_joined((_ON_MARK if sample.speculating else _OFF_MARK for sample in shown), shown))
-    blank = max(width - _SCALE_COLUMNS, 0)
+    blank = max(width - columns, 0)
     return Content("\n").join(
         row.pad_right(blank - row.cell_length) + side for row, side in zip(rows, sides, strict=True)
     )
@@ -122,5 +124,4 @@ def _colour(sample: Sample) -> str:
 
 
 def _legend() -> Content:
-    legend = Content.assemble((_ON_MARK, ACCEPTED), (_("on"), LABEL), ("  ", ""), (_OFF_MARK, PLAIN), (_("off"), LABEL))
-    return legend.pad_left(_SCALE_COLUMNS - legend.cell_length)
+    return Content.assemble((_ON_MARK, ACCEPTED), (_("on"), LABEL), ("  ", ""), (_OFF_MARK, PLAIN), (_("off"), LABEL))

@@ -48,7 +48,16 @@ def test_dates_are_those_of_this_machine() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "found"),
-    [("prim", [0]), ("GULL sail", [1]), ("grosses", [4]), ("[@click", [2]), ("l", [1, 2]), ("zzz", [])],
+    [
+        ("prim", [0]),
+        ("GULL sail", [1]),
+        ("grosses", [4]),
+        ("PRİME", [0]),
+        ("sAılor", [1]),
+        ("[@click", [2]),
+        ("l", [1, 2]),
+        ("zzz", []),
+    ],
 )
 async def test_typing_narrows_the_list_down(typed: str, found: list[int]) -> None:
     async with opened() as pilot:

@@ -83,13 +83,13 @@ def started(
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The process's own, but with all of specchat's files in `home` and one thread for each model.
+    """The process's own, but in English, with all of specchat's files in `home` and one thread for each model.
 
     Threads of llama.cpp that wait for each other are slow where other programs want the same cores.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     threads = {f"{PREFIX}TARGET_THREADS": "1", f"{PREFIX}DRAFT_THREADS": "1"}
-    return inherited | threads | {HOME_VARIABLE: str(home)}
+    return inherited | threads | {HOME_VARIABLE: str(home), "LANGUAGE": "en"}
 
 
 def rest(process: subprocess.Popen[bytes]) -> Outcome:

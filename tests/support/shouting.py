@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from specchat.app import words
+
 _PLACE = re.compile(r"(\{[^{}]*\})")
 
 
@@ -55,8 +57,10 @@ def show_sentences() -> None:
         show("phrase", _(phrase))
 
 
-async def show_screens() -> None:
-    """The screens, each in a state with as much on it as there can be."""
+async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
+    """The screens in a window of so many columns and rows, each in a state with as much on it as there can be."""
+    from textual.command import CommandList
+
     from specchat.app.screens.dialogs import Start
     from specchat.settings.values import SECTIONS
     from support.chatting import chatting
@@ -64,7 +68,7 @@ async def show_screens() -> None:
 
     home = Path()
     start = Start(home / "SETTINGS.TOML", home, at_hand=[(home / "A.GGUF", "A", "B")])
-    async with chatting(home, Scenario(text="SO IT IS."), start=start, size=(140, 60)) as chat:
+    async with chatting(home, Scenario(text="SO IT IS."), start=start, size=size) as chat:
         await chat.conversation.choose(home / "BIG.GGUF", home / "SMALL.GGUF")
         await chat.ask("WHY?")
         show("chat screen", chat.text)
@@ -75,15 +79,16 @@ async def show_screens() -> None:
                 show(f"{key} {part}".strip(), chat.text)
                 await chat.pilot.press(key if key in ("f5", "f8") else "down")
                 await chat.until(lambda: True)
+            if key == "ctrl+p":
+                await chat.type("QQQ")
+                await chat.until(lambda: chat.app.screen.query_one(CommandList).option_count == 1)
+                show("nothing found", chat.text)
             await chat.pilot.press("escape")
             await chat.until(lambda: len(chat.app.screen_stack) == 1)
 
 
 if __name__ == "__main__":
-    real = gettext.translation
-    gettext.translation = lambda domain, *args, **options: (  # type: ignore[assignment]
-        Shouting() if domain == "specchat" else real(domain, *args, **options)
-    )
+    words._catalogue = Shouting()
     sys.path.insert(0, str(Path(__file__).parents[1]))
     show_command_line()
     show_sentences()

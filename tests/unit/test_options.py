@@ -173,7 +173,7 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("ask", "--gama", "3"), "There is no option --gama here; did you mean --gamma?"),
         (("ask", "--temp", "3"), "There is no option --temp here; did you mean --temperature?"),
         (("ask", "-x"), "There is no option -x here; `specchat ask --help` lists those there are."),
-        (("ask", "--raw=1"), "argument --raw: ignored explicit argument '1'."),
+        (("ask", "--raw=1"), "--raw takes no value."),
         (("ask", "one", "two"), "two is one argument too many; put a prompt of several words in quotes."),
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
         (("doctor", "now"), "now is one argument too many: `specchat doctor` takes options alone."),
