@@ -34,9 +34,13 @@ def option(item: Setting) -> str:
     return f"--{prefix}{item.name.replace('_', '-')}"
 
 
-_OF_REPLIES = {option(item) for item in SCHEMA if item.section != "look"} | {"--no-speculation"}
+_OF_SCREENS = ("look", "models")
+"""Sections that count on the chat's screen alone."""
+_OF_REPLIES = {option(item) for item in SCHEMA if item.section not in _OF_SCREENS} | {"--no-speculation"}
 _OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).replace("--", "--no-", item.kind is bool))}
-_OF_BENCHES = {option(item) for item in (*SCHEMA, *CHOICES) if item.section != "look" and item.key not in SETTLED}
+_OF_BENCHES = {
+    option(item) for item in (*SCHEMA, *CHOICES) if item.section not in _OF_SCREENS and item.key not in SETTLED
+}
 _VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"} | {
     option(item) for item in SCHEMA if item.kind is not bool
 }
@@ -201,6 +205,7 @@ def _add_chat_options(command: argparse.ArgumentParser) -> None:
         "--plain", action="store_true", help=_("Line by line instead of on a screen, as for screen readers.")
     )
     _add_choices(command)
+    _add_settings(command.add_argument_group(_("screen")), "models")
     _add_settings(command.add_argument_group(_("look")), "look")
 
 

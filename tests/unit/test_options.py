@@ -89,8 +89,9 @@ def test_every_setting_has_an_option_of_its_own() -> None:
 @pytest.mark.parametrize("item", [item for item in SCHEMA if item.kind is not bool], ids=lambda item: item.key)
 def test_every_option_sets_its_setting(item: Setting) -> None:
     value = item.choices[-1] if item.choices else item.kind(item.maximum or 7)
-    judge = chat_arguments if item.section == "look" else ask_arguments
-    command = "chat" if item.section == "look" else "ask"
+    of_screens = item.section in ("look", "models")
+    judge = chat_arguments if of_screens else ask_arguments
+    command = "chat" if of_screens else "ask"
     settings = judge(parse([command, option(item), str(value)]), Path("none.toml"), {}).settings
     section = getattr(settings, item.section)
     assert getattr(section, item.name) == value != item.default
@@ -223,7 +224,7 @@ def test_the_help_of_ask_shows_every_option_but_the_drafts_and_fits_on_a_page_or
     assert main(["ask", "--help"]) == 0
     output = capsys.readouterr().out
     words = {word.strip(",") for word in output.split()}
-    assert {option(item) for item in SCHEMA if item.section not in ("draft", "look")} <= words
+    assert {option(item) for item in SCHEMA if item.section not in ("draft", "look", "models")} <= words
     assert not {option(item) for item in SCHEMA if item.section == "draft"} & words
     assert len(output.splitlines()) <= 60
 
