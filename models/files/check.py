@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 from specchat.models.files.header import Header, read_header
-
-MAX_LAYERS = 512
-"""Above it (or without any layer) llama.cpp ends the process."""
-
-_TOKENS = "tokenizer.ggml.tokens"
+from specchat.models.files.known import ARCHITECTURES, PRE_TOKENIZERS, TOKENIZERS
+from specchat.models.files.numbers import check_numbers
+from specchat.models.files.reading import KINDS, TOKENS
 
 _TYPES = {"mmproj": "model_is_projector", "adapter": "model_is_adapter", "imatrix": "model_is_imatrix"}
 
@@ -31,27 +31,42 @@ _ARCHITECTURES = {
 """Architectures that llama.cpp loads (or nearly), but that don't write text one token after another on their own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """The heads of a model that llama.cpp can chat with: of its (first) file and of a split model's other parts."""
+
+    header: Header
+    """Read with the vocabulary."""
+    parts: Mapping[Path, Header]
+
+
 def check_model_file(path: Path) -> None:
     """Raise `ModelFileError` if `path` can't be chatted with; also if one of a split model's other parts can't.
 
     Beyond the codes of `read_header`: `model_is_…` (see above; architecture), `model_vocab_only`,
+    `file_architecture` (architecture), `file_architecture_unsaid`, `no_vocabulary`, `file_tokenizer` (tokenizer),
     `file_wrong_part` (first: where the first part should lie), `file_part_name` (ending: how its name must end),
     `file_part_missing` (missing) and `file_number_format` (tensor, format: ggml's number for it).
     """
-    header = read_header(path, keep=(_TOKENS,))
+    inspect_model(path)
+
+
+def inspect_model(path: Path) -> Inspected:
+    """As `check_model_file`, with what was read on the way."""
+    header = read_header(path, keep=(TOKENS, KINDS))
     _check_kind(path, header)
     parts = _parts(path, header)
     if not header.tensors and not parts:
         raise ModelFileError("model_vocab_only", path)
-    _check_layers(path, header)
+    _check_architecture(path, header)
+    check_numbers(path, header)
     _check_vocabulary(path, header)
     _check_weights(path, header)
-    for part in parts:
-        _check_part(path, part)
+    return Inspected(header, {part: _read_part(path, part) for part in parts})
 
 
 def _check_kind(path: Path, header: Header) -> None:
-    architecture = header.text("general.architecture")
+    architecture = header.architecture
     code = _TYPES.get(header.text("general.type")) or _ARCHITECTURES.get(architecture)
     if code is None and _is_encoder(header, architecture):
         code = "model_is_encoder"
@@ -65,17 +80,23 @@ def _is_encoder(header: Header, architecture: str) -> bool:
     return bool(pools) or header.metadata.get(f"{architecture}.attention.causal") is False
 
 
-def _check_layers(path: Path, header: Header) -> None:
-    layers = header.integer(f"{header.text('general.architecture')}.block_count")
-    if layers is not None and not 0 < layers <= MAX_LAYERS:
-        raise ModelFileError("file_damaged", path, what="layers")
+def _check_architecture(path: Path, header: Header) -> None:
+    if not header.architecture:
+        raise ModelFileError("file_architecture_unsaid", path)
+    if header.architecture not in ARCHITECTURES:
+        raise ModelFileError("file_architecture", path, architecture=header.architecture)
 
 
 def _check_vocabulary(path: Path, header: Header) -> None:
     """llama.cpp ends the process if a token comes twice. It gives each empty token a name of its own."""
-    tokens = header.metadata.get(_TOKENS)
-    if header.text("tokenizer.ggml.model") in ("none", "no_vocab") or not isinstance(tokens, tuple):
-        return
+    model, pre = header.text("tokenizer.ggml.model"), header.text("tokenizer.ggml.pre")
+    tokens = header.metadata.get(TOKENS)
+    if model in ("", "none", "no_vocab") or not isinstance(tokens, tuple) or not tokens:
+        raise ModelFileError("no_vocabulary", path)
+    if model not in TOKENIZERS:
+        raise ModelFileError("file_tokenizer", path, tokenizer=model)
+    if TOKENIZERS[model] == "BPE" and model != "gemma4" and pre and pre not in PRE_TOKENIZERS:
+        raise ModelFileError("file_tokenizer", path, tokenizer=pre)
     empty = tokens.count(b"")
     if len(set(tokens)) < len(tokens) - max(empty - 1, 0):
         raise ModelFileError("file_damaged", path, what="vocabulary")
@@ -85,7 +106,7 @@ def _check_weights(path: Path, header: Header) -> None:
     """The tensors follow each other without gaps, and the file holds the last one's end."""
     end = offset = 0
     for tensor in header.tensors:
-        if tensor.format not in BLOCKS:
+        if tensor.format not in FORMATS:
             raise ModelFileError("file_number_format", path, tensor=tensor.name, format=tensor.format)
         try:
             size = tensor.size
@@ -114,13 +135,15 @@ def _parts(path: Path, header: Header) -> list[Path]:
     return paths[1:]
 
 
-def _check_part(path: Path, part: Path) -> None:
+def _read_part(path: Path, part: Path) -> Header:
     try:
-        _check_weights(part, read_header(part))
+        header = read_header(part)
+        _check_weights(part, header)
     except ModelFileError as error:
         if error.code != "file_missing":
             raise
         raise ModelFileError("file_part_missing", path, missing=str(part)) from None
+    return header
 
 
 def _ending(number: int, count: int) -> str:

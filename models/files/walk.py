@@ -16,7 +16,7 @@ MAX_KEPT_BYTES = 16 << 20
 MAX_TEXT = 1 << 20
 """Bytes of a single text that is kept. Chat templates stay below 100 kB."""
 MAX_TEXTS = 8 << 20
-"""Bytes of all single texts that are kept."""
+"""Bytes of all single texts, and lists of numbers, that are kept."""
 
 _WINDOW = 1 << 20
 _U32 = Struct("<I")
@@ -77,9 +77,9 @@ class Walk:
     def name(self, most: int) -> str:
         return self.take(self.count(most)).decode(errors="replace")
 
-    def affords(self, length: int) -> bool:
-        """Whether a text of `length` bytes may be kept; if so, it counts as kept."""
-        if length > min(MAX_TEXT, self._spare):
+    def affords(self, length: int, most: int = MAX_TEXT) -> bool:
+        """Whether a text or a list of `length` bytes may be kept; if so, it counts as kept."""
+        if length > min(most, self._spare):
             return False
         self._spare -= length
         return True

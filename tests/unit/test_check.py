@@ -15,7 +15,7 @@ from specchat.models.files import header as header_module
 from specchat.models.files import walk
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 from specchat.models.files.header import Omitted, read_header
 from support.gguf_bytes import ARRAY, BOOL, F32, F32_PAIR, I32, STRING, TINY, U32, gguf, text, typed
 from support.tiny_gguf import (
@@ -161,7 +161,7 @@ def test_number_format_that_llama_cpp_has_dropped(tmp_path: Path) -> None:
 
 
 def test_block_sizes_are_ggmls() -> None:
-    assert {kind: BLOCKS[kind] for kind in GGML_QUANT_SIZES} == GGML_QUANT_SIZES
+    assert {kind: FORMATS[kind][1:] for kind in GGML_QUANT_SIZES} == GGML_QUANT_SIZES
 
 
 @pytest.mark.parametrize(
