@@ -167,6 +167,7 @@ async def _chat_plainly(arguments: ChatArguments, paths: Paths, opening: Opening
 
 async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
     """Run the screen."""
+    from specchat.app.library import models_at_hand
     from specchat.app.screens.dialogs import Start
     from specchat.app.tui import SpecchatApp
 
@@ -176,7 +177,8 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
             data=paths.data,
             typed=arguments.typed,
             environ=os.environ,
-            at_hand=_at_hand(paths),
+            at_hand=models_at_hand(paths),
+            cache=paths.cache,
             notices=notices,
             hints=_hints(arguments, paths),
             is_lasting=opening.is_lasting,
@@ -186,22 +188,6 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
     if app.error is not None:
         return _report(app.error, paths)
     return app.return_code or 0
-
-
-def _at_hand(paths: Paths) -> list[tuple[Path, str, str]]:
-    """The models that need no looking for."""
-    from specchat.app.demo import is_current, standin_path
-
-    bundled = bundled_model()
-    if bundled is None:
-        return []
-    models = [(bundled, _("the bundled model"), bundled.name)]
-    standin = standin_path(paths.cache)
-    if is_current(standin, bundled):
-        models.append(
-            (standin, _("the stand-in of `specchat demo`"), _("as slow as a model of 1.3 billion parameters"))
-        )
-    return models
 
 
 def _report(error: BaseException, paths: Paths) -> int:

@@ -35,6 +35,7 @@ SETTINGS: Mapping[str, str] = {
 COMMAND_LINE: Mapping[str, str] = {
     "usage": N_("{reason}."),
     "command_unknown": N_("There is no command {command}; the commands are {commands}."),
+    "models_unknown": N_("There is no `specchat models {word}`; there are {words}."),
     "option_unknown": N_("There is no option {option} here; `{help}` lists those there are."),
     "option_unknown_near": N_("There is no option {option} here; did you mean {nearest}?"),
     "option_needs_value": N_("{option} needs a value."),
@@ -85,6 +86,10 @@ FILES: Mapping[str, str] = {
     "disk_full": N_("There is no room for {path}: it needs {need:,} bytes and {free:,} are free."),
     "folder_unreadable": N_("The folder {path} can't be read: {reason}."),
     "file_name_not_unicode": N_("{path} can't be used, since its name isn't valid Unicode; rename it."),
+    "folder_gone": N_("The folder {path} isn't there any more."),
+    "folder_too_big": N_("{path} holds too many folders; only {count:,} of them were looked into."),
+    "download_unfinished": N_("{path} is still being downloaded, or its download was broken off."),
+    "cache_unwritable": N_("What is known of model files can't be kept in {path}."),
     "last_target_gone": N_("The target of last time, {path}, isn't there any more."),
     "last_draft_gone": N_("The draft of last time, {path}, isn't there any more."),
     "standin_without_bundled": N_(

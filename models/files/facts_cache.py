@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import RLock
 
 import msgspec
 
@@ -40,7 +41,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 class FactsCache:
-    """Facts by path, size and time of change. For one thread at a time.
+    """Facts by path, size and time of change. Its methods may be called from several threads.
 
     A file that isn't there, is damaged or another version's is an empty cache; nothing here raises.
     """
@@ -49,6 +50,7 @@ class FactsCache:
         self._file = file
         self._entries: dict[str, _Entry] | None = None
         self._has_changed = False
+        self._lock = RLock()
 
     def read(self, found: Found) -> Known:
         """What is known of `found`; its file is read where nothing is, or where it has changed since."""
@@ -61,24 +63,27 @@ class FactsCache:
             return known
         else:
             entry = _Entry(found.size, found.changed, refusal=known)
-        self._loaded()[str(found.path)] = entry
-        self._has_changed = True
+        with self._lock:
+            self._loaded()[str(found.path)] = entry
+            self._has_changed = True
         return known
 
     def known(self, found: Found) -> Known | None:
         """What is known of `found` without reading it; None if nothing is."""
-        entry = self._loaded().get(str(found.path))
+        with self._lock:
+            entry = self._loaded().get(str(found.path))
         if entry is None or (entry.size, entry.changed) != (found.size, found.changed):
             return None
         return entry.facts or entry.refusal
 
     def forget(self, path: Path | None = None) -> int:
         """Drop what is known of the file `path`, or of all files; how many that were. `save` makes it last."""
-        entries = self._loaded()
-        gone = list(entries) if path is None else [str(path)] if str(path) in entries else []
-        for name in gone:
-            del entries[name]
-        self._has_changed = self._has_changed or bool(gone)
+        with self._lock:
+            entries = self._loaded()
+            gone = list(entries) if path is None else [str(path)] if str(path) in entries else []
+            for name in gone:
+                del entries[name]
+            self._has_changed = self._has_changed or bool(gone)
         return len(gone)
 
     def save(self, seen: set[str] | None = None) -> bool:
@@ -86,19 +91,20 @@ class FactsCache:
 
         `seen` are the paths that a search has come upon: others are dropped if their files aren't there any more.
         """
-        entries = self._loaded()
-        if seen is not None:
-            for name in [name for name in entries if name not in seen and not _is_there(name)]:
-                del entries[name]
-                self._has_changed = True
-        if not self._has_changed:
+        with self._lock:
+            entries = self._loaded()
+            if seen is not None:
+                for name in [name for name in entries if name not in seen and not _is_there(name)]:
+                    del entries[name]
+                    self._has_changed = True
+            if not self._has_changed:
+                return True
+            try:
+                write_atomically(self._file, msgspec.json.encode(_Document(FACTS_VERSION, entries)))
+            except (OSError, UnicodeEncodeError):
+                return False
+            self._has_changed = False
             return True
-        try:
-            write_atomically(self._file, msgspec.json.encode(_Document(FACTS_VERSION, entries)))
-        except (OSError, UnicodeEncodeError):
-            return False
-        self._has_changed = False
-        return True
 
     def _loaded(self) -> dict[str, _Entry]:
         if self._entries is None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from specchat.models.errors import Params
 from specchat.models.files.places import Place, Source
 
-
 PART = re.compile(r"(?i)^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
 """The name of one file of a model that is split, as llama.cpp names them."""
 
@@ -19,9 +18,10 @@ PART = re.compile(r"(?i)^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.ggu
 class Found:
     """A model on disk, of which nothing has been read. `path` is absolute and what is to be loaded.
 
-    `size` (bytes) and `changed` (ns, the latest) are those of all its `parts` (files; 1 for most). `name` is what people
-    call it: the file's name without its ending, Ollama's name, or that of Jan's folder; `origin` is the repository or
-    the folder it came from, where that says more. `is_whole` is False while a part of it is still being downloaded.
+    `size` (bytes) and `changed` (ns, the latest) are those of all its `parts` (files; 1 for most). `name` is what
+    people call it: the file's name without its ending, Ollama's name, or that of Jan's folder; `origin` is the
+    repository or the folder it came from, where that says more. `is_whole` is False while a part of it is still being
+    downloaded.
     """
 
     path: Path

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specchat.models.files.discovery import search
@@ -49,28 +49,40 @@ class Step:
     trouble: Trouble | None = None
 
 
-def list_models(places: Iterable[Place], cache: FactsCache, at_hand: Iterable[Found] = ()) -> Iterator[Step]:
-    """Every model at `places`, those `at_hand` first and not again. Waits for the disk; never raises.
+def list_models(
+    places: Iterable[Place], cache: FactsCache, at_hand: Iterable[Found] = (), also: Iterable[Path] = ()
+) -> Generator[Step, None, None]:
+    """Every model at `places`, those `at_hand` first and not again; in the end those of the files `also` that are left.
 
-    To stop, stop iterating; what was read until then is kept in `cache` all the same.
+    Waits for the disk; never raises. To stop, stop iterating; what was read until then is kept in `cache` all the same.
     """
     seen: set[str] = set()
-    folders = 0
     is_complete = False
     try:
-        first = list(at_hand)
-        for found in first:
-            seen.add(str(found.path))
-            yield Step(folders, _model(found, cache))
-        for looked in search(places, known=first):
-            folders += 1
-            yield Step(folders, trouble=looked.trouble)
-            for found in looked.models:
+        for step, found in _steps(places, list(at_hand), also, seen):
+            if found is not None and str(found.path) not in seen:
                 seen.add(str(found.path))
-                yield Step(folders, _model(found, cache))
+                step = replace(step, model=_model(found, cache))
+            yield step
         is_complete = True
     finally:
         cache.save(seen if is_complete else None)
+
+
+def _steps(
+    places: Iterable[Place], at_hand: Sequence[Found], also: Iterable[Path], seen: Collection[str]
+) -> Iterator[tuple[Step, Found | None]]:
+    folders = 0
+    for found in at_hand:
+        yield Step(folders), found
+    for looked in search(places, known=at_hand):
+        folders += 1
+        yield Step(folders, trouble=looked.trouble), None
+        for found in looked.models:
+            yield Step(folders), found
+    for path in also:
+        if str(path) not in seen:
+            yield Step(folders), whole_file(path)
 
 
 def model_at(path: Path, cache: FactsCache) -> Model:

@@ -1,8 +1,8 @@
 """Ollama's models: files named by their hashes, and manifests that say what people call them.
 
 `manifests/HOST/NAMESPACE/MODEL/TAG` is JSON with a list of layers; the layer that holds the weights names the file
-`blobs/sha256-…` (Ollama's `manifest` and `types/model/name.go`). A download is `blobs/sha256-…-partial`; its manifest is
-written when all has come.
+`blobs/sha256-…` (Ollama's `types/model/name.go` and `server/download.go`). A download is `blobs/sha256-…-partial`; its
+manifest is written when all has come.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def _hugging_face(here: Surroundings) -> Iterator[Place]:
 
 
 def _lm_studio(here: Surroundings) -> Iterator[Place]:
-    """Its home is where the pointer file says, or one of the two usual folders; its settings may name another folder."""
+    """Its home is where the pointer file says, or one of the two usual folders. Its settings may name a folder."""
     homes = [*_pointed(here), *here.at_home(".lmstudio"), *here.at_home(".cache", "lm-studio")]
     for home in homes:
         named = _setting(home / "settings.json", "downloadsFolder")
