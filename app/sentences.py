@@ -67,7 +67,14 @@ FILES: Mapping[str, str] = {
     "file_truncated": N_("{path} is cut short: it has {have:,} of at least {need:,} bytes. Download it again."),
     "file_damaged": N_("{path} is damaged: {what}. Download it again."),
     "file_number_format": N_(
-        "{path} stores {tensor} in number format {format}, which llama.cpp doesn't know; choose another quantisation."
+        "{path} stores {tensor} in number format {format}, which llama.cpp can't use; choose another quantisation."
+    ),
+    "file_architecture": N_(
+        "{path} is a model of the architecture {architecture}, which this llama.cpp doesn't know; a newer specchat may."
+    ),
+    "file_architecture_unsaid": N_("{path} doesn't say what kind of model it is; choose another file of this model."),
+    "file_tokenizer": N_(
+        "{path} needs the tokenizer {tokenizer}, which this llama.cpp doesn't know; a newer specchat may."
     ),
     "file_part_name": N_("{path} is a part of a split model, so its name must end in {ending}; rename it back."),
     "file_wrong_part": N_("{path} isn't the first part of its model; choose {first}."),
@@ -243,7 +250,10 @@ PHRASES: Mapping[tuple[str, str], str] = {
     ("file_damaged", "header"): N_("its header makes no sense"),
     ("file_damaged", "tensors"): N_("its list of tensors makes no sense"),
     ("file_damaged", "layers"): N_("its number of layers is impossible"),
+    ("file_damaged", "numbers"): N_("its numbers don't fit together"),
     ("file_damaged", "vocabulary"): N_("a token comes twice in its vocabulary"),
+    ("file_damaged", "vocabulary_size"): N_("its vocabulary and its weights are of different sizes"),
+    ("file_damaged", "merges"): N_("its tokenizer lacks the list of merges"),
     ("standin_unfit", "parts"): N_("it is split over several files"),
     ("standin_unfit", "blocks"): N_("it lacks a layer that is to be kept"),
     ("standin_unfit", "layers"): N_("its layers are of a kind that can't be widened"),

@@ -9,9 +9,10 @@ from pathlib import Path
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.formats import FORMATS
 from specchat.models.files.header import Header, read_header
-from specchat.models.files.known import ARCHITECTURES, PRE_TOKENIZERS, TOKENIZERS
+from specchat.models.files.known import ARCHITECTURES
 from specchat.models.files.numbers import check_numbers
 from specchat.models.files.reading import KINDS, TOKENS
+from specchat.models.files.vocabulary_check import check_embedding, check_vocabulary
 
 _TYPES = {"mmproj": "model_is_projector", "adapter": "model_is_adapter", "imatrix": "model_is_imatrix"}
 
@@ -29,6 +30,9 @@ _ARCHITECTURES = {
     **dict.fromkeys(("wavtokenizer-dec", "qwen3tts", "pockettts"), "model_is_speech"),
 }
 """Architectures that llama.cpp loads (or nearly), but that don't write text one token after another on their own."""
+
+_FORMATS_OF_LISTS = {number for number, form in FORMATS.items() if form.name in ("F32", "I8", "I16", "I32", "I64")}
+"""Norms and biases are always F32 (or whole numbers): llama.cpp ends the process over others in its first pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,12 @@ def inspect_model(path: Path) -> Inspected:
         raise ModelFileError("model_vocab_only", path)
     _check_architecture(path, header)
     check_numbers(path, header)
-    _check_vocabulary(path, header)
+    check_vocabulary(path, header)
     _check_weights(path, header)
-    return Inspected(header, {part: _read_part(path, part) for part in parts})
+    found = Inspected(header, {part: _read_part(path, part) for part in parts})
+    tensors = [tensor for part in (header, *found.parts.values()) for tensor in part.tensors]
+    check_embedding(path, header, tensors)
+    return found
 
 
 def _check_kind(path: Path, header: Header) -> None:
@@ -87,26 +94,11 @@ def _check_architecture(path: Path, header: Header) -> None:
         raise ModelFileError("file_architecture", path, architecture=header.architecture)
 
 
-def _check_vocabulary(path: Path, header: Header) -> None:
-    """llama.cpp ends the process if a token comes twice. It gives each empty token a name of its own."""
-    model, pre = header.text("tokenizer.ggml.model"), header.text("tokenizer.ggml.pre")
-    tokens = header.metadata.get(TOKENS)
-    if model in ("", "none", "no_vocab") or not isinstance(tokens, tuple) or not tokens:
-        raise ModelFileError("no_vocabulary", path)
-    if model not in TOKENIZERS:
-        raise ModelFileError("file_tokenizer", path, tokenizer=model)
-    if TOKENIZERS[model] == "BPE" and model != "gemma4" and pre and pre not in PRE_TOKENIZERS:
-        raise ModelFileError("file_tokenizer", path, tokenizer=pre)
-    empty = tokens.count(b"")
-    if len(set(tokens)) < len(tokens) - max(empty - 1, 0):
-        raise ModelFileError("file_damaged", path, what="vocabulary")
-
-
 def _check_weights(path: Path, header: Header) -> None:
     """The tensors follow each other without gaps, and the file holds the last one's end."""
     end = offset = 0
     for tensor in header.tensors:
-        if tensor.format not in FORMATS:
+        if tensor.format not in FORMATS or (len(tensor.shape) < 2 and tensor.format not in _FORMATS_OF_LISTS):
             raise ModelFileError("file_number_format", path, tensor=tensor.name, format=tensor.format)
         try:
             size = tensor.size

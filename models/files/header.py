@@ -44,6 +44,9 @@ class Omitted:
 
     length: int
 
+    def __len__(self) -> int:
+        return self.length
+
 
 Numbers: TypeAlias = "array[int] | array[float]"  # Python 3.11's array takes no brackets at run time
 Value: TypeAlias = "bool | int | float | str | tuple[bytes, ...] | Numbers | Omitted"
@@ -107,6 +110,11 @@ class Header:
         """The text under `key`; empty if there is none."""
         value = self.metadata.get(key)
         return value if isinstance(value, str) else ""
+
+    def texts(self, key: str) -> tuple[bytes, ...]:
+        """The list of texts under `key`, if it was kept; empty if there is none."""
+        value = self.metadata.get(key)
+        return value if isinstance(value, tuple) else ()
 
     def integer(self, key: str) -> int | None:
         """The whole number under `key`; None if there is none."""

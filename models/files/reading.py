@@ -14,19 +14,27 @@ from specchat.models.files.vocabulary import TokenKind, Vocabulary
 TOKENS, KINDS = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
 
 _KINDS: dict[float, int] = {
-    **{1: TokenKind.NORMAL, 2: TokenKind.UNKNOWN, 3: TokenKind.CONTROL, 4: TokenKind.USER_DEFINED},
-    **{5: TokenKind.UNUSED, 6: TokenKind.BYTE},
+    1: TokenKind.NORMAL,
+    2: TokenKind.UNKNOWN,
+    3: TokenKind.CONTROL,
+    4: TokenKind.USER_DEFINED,
+    5: TokenKind.UNUSED,
+    6: TokenKind.BYTE,
 }
 """`enum llama_token_type`; any other number is `TokenKind.UNDEFINED`."""
 
 _DEFAULTS: dict[str, tuple[int | None, int | None]] = {
-    **{"llama": (1, 2), "bert": (101, None), "t5": (None, 1), "plamo2": (1, 2)},
+    "llama": (1, 2),
+    "bert": (101, None),
+    "t5": (None, 1),
+    "plamo2": (1, 2),
     **dict.fromkeys(("gpt2", "hybriddna", "whitespace"), (11, 11)),
 }
 """BOS and EOS where the file names none."""
 _WITHOUT_BOS = frozenset({"chatglm-bpe", "glm4", "glm5"})
 _ADDING_BOS = frozenset(
-    "llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano tekken chameleon".split()
+    {"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"}
+    | {"tekken", "chameleon"}
 )
 _ALWAYS_BOS = frozenset({"gemma4", "granite-embed-multi-311m"})
 
@@ -65,8 +73,8 @@ def vocabulary_of(header: Header) -> Vocabulary | None:
     As `llama_vocab::impl::load` builds it and `specchat.models.llama.tokenizer.Tokenizer.vocabulary` returns it.
     """
     model = header.text("tokenizer.ggml.model")
-    stored = header.metadata.get(TOKENS)
-    if model not in TOKENIZERS or not isinstance(stored, tuple):
+    stored = header.texts(TOKENS)
+    if model not in TOKENIZERS or not stored:
         return None
     tokens = tuple(text or b"[EMPTY_%d]" % token for token, text in enumerate(stored)) if b"" in stored else stored
     attributes = _attributes(header, tokens)
@@ -104,7 +112,7 @@ def _attributes(header: Header, tokens: tuple[bytes, ...]) -> list[int]:
 
 
 def _found(header: Header, ids: dict[bytes, int]) -> Iterable[bytes]:
-    """The tokens for filling in code that the file doesn't name. Of several with one purpose llama.cpp takes any one."""
+    """The tokens for filling in code that the file doesn't name. llama.cpp takes any one of several for one purpose."""
     for purpose, texts in _FILL_IN.items():
         names = (purpose, *([_OLD_NAMES[purpose]] if purpose in _OLD_NAMES else ()))
         if not any(_named(header, name, len(ids)) for name in names):
@@ -118,8 +126,7 @@ def _named(header: Header, name: str, count: int) -> bool:
 
 def _id(header: Header, name: str) -> int | None:
     """The id of BOS or EOS, of the file or by default; None if it is beyond the vocabulary."""
-    tokens = header.metadata[TOKENS]
-    count = len(tokens) if isinstance(tokens, tuple) else 0
+    count = len(header.texts(TOKENS))
     if _named(header, name, count):
         return header.integer(f"tokenizer.ggml.{name}_token_id")
     bos, eos = _DEFAULTS.get(header.text("tokenizer.ggml.model"), (None, None))

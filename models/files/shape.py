@@ -61,7 +61,7 @@ def _cached(header: Header, caching: list[bool], key: str, head_size: int) -> tu
 
 
 def _caching(header: Header, layers: int) -> list[bool]:
-    """Whether each layer has a cache: recurrent layers have none, and some models' last layers share an earlier one's."""
+    """Whether each layer has a cache: recurrent layers have none, and some models' last ones share an earlier one's."""
     if header.architecture in RECURRENT:
         return [False] * layers
     shared = header.own("attention.shared_kv_layers") or 0
