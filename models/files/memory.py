@@ -188,4 +188,5 @@ def _compute(facts: Facts, options: ModelOptions, cells: int, used: int) -> tupl
     layer = max(feed_forward, attention)
     if not used:
         return 0, wide * max(logits, layer)
-    return wide * max(logits, layer), wide * (layer if used <= facts.layers else 2 * shape.width + cells // 2)
+    # What the CPU keeps of a pass is what goes in and the mask: even of its own layers, a GPU computes wide passes.
+    return wide * max(logits, layer), wide * (2 * shape.width + cells // 2)
