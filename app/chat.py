@@ -173,7 +173,8 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
     loading = asyncio.create_task(asyncio.to_thread(import_module, "specchat.app.tui"))
     async with _conversing(arguments, paths, opening) as (conversation, notices):
         await loading
-        from specchat.app.screens.dialogs import Start
+        from specchat.app.library import models_at_hand
+        from specchat.app.screens.dialogs import Start, know_names
         from specchat.app.tui import SpecchatApp
 
         start = Start(
@@ -181,32 +182,18 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
             data=paths.data,
             typed=arguments.typed,
             environ=os.environ,
-            at_hand=_at_hand(paths),
+            at_hand=models_at_hand(paths),
+            cache=paths.cache,
             notices=notices,
             hints=_hints(arguments, paths),
             is_lasting=opening.is_lasting,
         )
+        know_names(opening.target, opening.draft)
         app = SpecchatApp(conversation, start)
         await app.run_async()
     if app.error is not None:
         return _report(app.error, paths)
     return app.return_code or 0
-
-
-def _at_hand(paths: Paths) -> list[tuple[Path, str, str]]:
-    """The models that need no looking for."""
-    from specchat.app.demo import is_current, standin_path
-
-    bundled = bundled_model()
-    if bundled is None:
-        return []
-    models = [(bundled, _("the bundled model"), bundled.name)]
-    standin = standin_path(paths.cache)
-    if is_current(standin, bundled):
-        models.append(
-            (standin, _("the stand-in of `specchat demo`"), _("as slow as a model of 1.3 billion parameters"))
-        )
-    return models
 
 
 def _report(error: BaseException, paths: Paths) -> int:

@@ -20,6 +20,7 @@ from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineDied, EngineFailure
 from specchat.models.engine.messages import (
     Change,
+    Device,
     Done,
     DrafterName,
     Event,
@@ -102,6 +103,17 @@ class Conversation:
     def has_engine(self) -> bool:
         """Whether a process for the models runs and is ready."""
         return self._engine.ready is not None
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """What the engine can compute on, with the memory that was free before any model was loaded."""
+        return self._engine.ready.devices if self._engine.ready else ()
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the loaded models take, as far as is known."""
+        loaded = self._engine.loaded
+        return sum(model.memory for model in (loaded.target, loaded.draft) if model) if loaded else 0
 
     @property
     def guessing(self) -> DrafterName:

@@ -11,6 +11,7 @@ from typing import Any
 
 from specchat.app import arguments, options, streams
 from specchat.app.languages import chosen_language
+from specchat.app.parser import UsageError
 from specchat.app.status import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE
 from specchat.app.words import sentence, speak
 from specchat.settings.paths import find_paths
@@ -48,7 +49,7 @@ def _run(argv: Sequence[str]) -> int:
             return 0
         judge = _JUDGES.get(parsed.command)
         wanted = judge(parsed, settings_file, os.environ) if judge else None
-    except options.UsageError as error:
+    except UsageError as error:
         streams.complain(sentence(error.code, error.params))
         return USAGE
     except SystemExit:  # argparse has printed the help
@@ -62,11 +63,18 @@ def _bench_arguments(*sources: Any) -> Any:
     return bench_arguments(*sources)
 
 
+def _models_arguments(*sources: Any) -> Any:
+    from specchat.app.models_command import models_arguments
+
+    return models_arguments(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
     "bench": _bench_arguments,
     "chat": arguments.chat_arguments,
     "demo": arguments.chat_arguments,
+    "models": _models_arguments,
 }
 
 
@@ -80,6 +88,15 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app.bench import command as bench
 
         return bench.run(wanted)
+    if command == "models":
+        from specchat.app import models_command
+
+        return models_command.run(wanted)
+    if command == "completion":
+        from specchat.app.completion import script
+
+        print(script(parsed.shell), end="")
+        return 0
     if command == "doctor":
         from specchat.app import doctor
 

@@ -8,22 +8,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeAlias
+from typing import Any
 
 from specchat.app.bench.choices import CHOICES, SETTLED
+from specchat.app.model_options import ACTIONS, add_completion, add_models
+from specchat.app.parser import Commands, Parser, UsageError
 from specchat.app.sentences import N_
 from specchat.app.words import _
-from specchat.models.errors import CodedError
 from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
-COMMANDS = ("chat", "demo", "ask", "bench", "doctor")
+COMMANDS = ("chat", "demo", "ask", "bench", "models", "doctor", "completion")
 
 _METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
-
-
-class UsageError(CodedError):
-    """The command line can't be understood."""
 
 
 def option(item: Setting) -> str:
@@ -34,9 +31,13 @@ def option(item: Setting) -> str:
     return f"--{prefix}{item.name.replace('_', '-')}"
 
 
-_OF_REPLIES = {option(item) for item in SCHEMA if item.section != "look"} | {"--no-speculation"}
+_OF_SCREENS = ("look", "models")
+"""Sections that count on the chat's screen alone."""
+_OF_REPLIES = {option(item) for item in SCHEMA if item.section not in _OF_SCREENS} | {"--no-speculation"}
 _OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).replace("--", "--no-", item.kind is bool))}
-_OF_BENCHES = {option(item) for item in (*SCHEMA, *CHOICES) if item.section != "look" and item.key not in SETTLED}
+_OF_BENCHES = {
+    option(item) for item in (*SCHEMA, *CHOICES) if item.section not in _OF_SCREENS and item.key not in SETTLED
+}
 _VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"} | {
     option(item) for item in SCHEMA if item.kind is not bool
 }
@@ -48,7 +49,9 @@ _KNOWN: Mapping[str | None, Set[str]] = {
     "ask": _OF_REPLIES | {"--help", "--target", "--draft", "--stop", "--rounds", "--json", "--raw"},
     "bench": _OF_BENCHES
     | {"--help", "--target", "--draft", "--prompts", "--json", "--csv", "--markdown", "--output", "--plot"},
+    "models": {"--help", "--json"},
     "doctor": {"--help", "--json"},
+    "completion": {"--help"},
 }
 
 
@@ -60,39 +63,12 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     command = _command(arguments)
     if command is None and not {"-h", "--help", "--version"}.intersection(arguments):
         command, arguments = "chat", ["chat", *arguments]
+    if command == "models":
+        arguments = _with_action(arguments)
     parsed, rest = build_parser().parse_known_args(_joined(arguments, command))
     if rest:
         raise _misplaced(rest[0], command)
     return parsed
-
-
-class _Help(argparse.HelpFormatter):
-    """Leaves room for long names, and has no words but ours."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=34)
-
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
-
-
-class Parser(argparse.ArgumentParser):
-    """Complains by raising `UsageError`, and takes no abbreviations."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(add_help=False, allow_abbrev=False, formatter_class=_Help, **options)
-        self._positionals.title, self._optionals.title = _("what to say"), _("options")
-        self.add_argument("-h", "--help", action="help", help=_("Show this help."))
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; argparse itself would swallow it if nobody reads that."""
-        print(self.format_help(), end="", file=file)
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError("usage", {"reason": message})
-
-
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def build_parser() -> Parser:
@@ -109,7 +85,9 @@ def build_parser() -> Parser:
     _add_demo(commands)
     _add_ask(commands)
     _add_bench(commands)
+    add_models(commands)
     _add_doctor(commands)
+    add_completion(commands)
     return parser
 
 
@@ -201,6 +179,7 @@ def _add_chat_options(command: argparse.ArgumentParser) -> None:
         "--plain", action="store_true", help=_("Line by line instead of on a screen, as for screen readers.")
     )
     _add_choices(command)
+    _add_settings(command.add_argument_group(_("screen")), "models")
     _add_settings(command.add_argument_group(_("look")), "look")
 
 
@@ -263,6 +242,16 @@ def _command(arguments: Sequence[str]) -> str | None:
     if arguments[0] not in COMMANDS:
         raise UsageError("command_unknown", {"command": arguments[0], "commands": ", ".join(COMMANDS)})
     return arguments[0]
+
+
+def _with_action(arguments: Sequence[str]) -> Sequence[str]:
+    """The words of `models …`, of which none but `models` itself need be said to list them. Raises `UsageError`."""
+    words = [word for word in arguments[1:2] if not word.startswith("-")]
+    if not words:
+        return arguments if {"-h", "--help"}.intersection(arguments) else [arguments[0], "list", *arguments[1:]]
+    if words[0] not in ACTIONS:
+        raise UsageError("models_unknown", {"word": words[0], "words": ", ".join(ACTIONS)})
+    return arguments
 
 
 def _joined(arguments: Sequence[str], command: str | None) -> list[str]:

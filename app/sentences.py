@@ -35,6 +35,7 @@ SETTINGS: Mapping[str, str] = {
 COMMAND_LINE: Mapping[str, str] = {
     "usage": N_("{reason}."),
     "command_unknown": N_("There is no command {command}; the commands are {commands}."),
+    "models_unknown": N_("There is no `specchat models {word}`; there are {words}."),
     "option_unknown": N_("There is no option {option} here; `{help}` lists those there are."),
     "option_unknown_near": N_("There is no option {option} here; did you mean {nearest}?"),
     "option_needs_value": N_("{option} needs a value."),
@@ -67,7 +68,14 @@ FILES: Mapping[str, str] = {
     "file_truncated": N_("{path} is cut short: it has {have:,} of at least {need:,} bytes. Download it again."),
     "file_damaged": N_("{path} is damaged: {what}. Download it again."),
     "file_number_format": N_(
-        "{path} stores {tensor} in number format {format}, which llama.cpp doesn't know; choose another quantisation."
+        "{path} stores {tensor} in number format {format}, which llama.cpp can't use; choose another quantisation."
+    ),
+    "file_architecture": N_(
+        "{path} is a model of the architecture {architecture}, which this llama.cpp doesn't know; a newer specchat may."
+    ),
+    "file_architecture_unsaid": N_("{path} doesn't say what kind of model it is; choose another file of this model."),
+    "file_tokenizer": N_(
+        "{path} needs the tokenizer {tokenizer}, which this llama.cpp doesn't know; a newer specchat may."
     ),
     "file_part_name": N_("{path} is a part of a split model, so its name must end in {ending}; rename it back."),
     "file_wrong_part": N_("{path} isn't the first part of its model; choose {first}."),
@@ -86,6 +94,11 @@ FILES: Mapping[str, str] = {
     "disk_full": N_("There is no room for {path}: it needs {need:,} bytes and {free:,} are free."),
     "folder_unreadable": N_("The folder {path} can't be read: {reason}."),
     "file_name_not_unicode": N_("{path} can't be used, since its name isn't valid Unicode; rename it."),
+    "folder_gone": N_("The folder {path} isn't there any more."),
+    "folder_too_big": N_("{path} holds too many folders; only {count:,} of them were looked into."),
+    "download_unfinished": N_("{path} is still being downloaded, or its download was broken off."),
+    "models_alike": N_("{count} models are called {name}; give the path of one of them."),
+    "cache_unwritable": N_("What is known of model files can't be kept in {path}."),
     "last_target_gone": N_("The target of last time, {path}, isn't there any more."),
     "last_draft_gone": N_("The draft of last time, {path}, isn't there any more."),
     "standin_without_bundled": N_(
@@ -239,7 +252,10 @@ PHRASES: Mapping[tuple[str, str], str] = {
     ("file_damaged", "header"): N_("its header makes no sense"),
     ("file_damaged", "tensors"): N_("its list of tensors makes no sense"),
     ("file_damaged", "layers"): N_("its number of layers is impossible"),
+    ("file_damaged", "numbers"): N_("its numbers don't fit together"),
     ("file_damaged", "vocabulary"): N_("a token comes twice in its vocabulary"),
+    ("file_damaged", "vocabulary_size"): N_("its vocabulary and its weights are of different sizes"),
+    ("file_damaged", "merges"): N_("its tokenizer lacks the list of merges"),
     ("standin_unfit", "parts"): N_("it is split over several files"),
     ("standin_unfit", "blocks"): N_("it lacks a layer that is to be kept"),
     ("standin_unfit", "layers"): N_("its layers are of a kind that can't be widened"),

@@ -95,6 +95,17 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """Where models are looked for."""
+
+    folders: str = setting("", "Folders to look for models in, beside those of other programs; one in each line.")
+
+    def listed(self) -> tuple[str, ...]:
+        """The folders, as they were written."""
+        return tuple(line.strip() for line in self.folders.splitlines() if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every setting, one section an attribute."""
 
@@ -103,6 +114,7 @@ class Settings:
     reply: Reply = field(default_factory=Reply)
     target: ModelOptions = field(default_factory=ModelOptions)
     draft: ModelOptions = field(default_factory=ModelOptions)
+    models: Models = field(default_factory=Models)
     look: Look = field(default_factory=Look)
 
 
@@ -112,6 +124,7 @@ SECTIONS: dict[str, type] = {
     "reply": Reply,
     "target": ModelOptions,
     "draft": ModelOptions,
+    "models": Models,
     "look": Look,
 }
 

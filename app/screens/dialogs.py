@@ -26,8 +26,12 @@ class Start:
     typed: Mapping[str, Value] = field(default_factory=dict)
     """Settings of the command line, by key."""
     environ: Mapping[str, str] = field(default_factory=dict)
-    at_hand: Sequence[tuple[Path, str, str]] = ()
-    """Models that the dialog for the pair offers, each with its name and a note."""
+    at_hand: Sequence[tuple[Path, str]] = ()
+    """Models that come with specchat, each with what it is called."""
+    home: Path | None = None
+    """Below it, other programs keep their models. None: the person's own home folder."""
+    cache: Path | None = None
+    """The folder in which facts of model files are kept; beside the data where none is named."""
     notices: Sequence[str] = ()
     """Sentences to be shown at once."""
     hints: Mapping[Path, str] = field(default_factory=dict)
@@ -48,17 +52,37 @@ async def choose_chat(app: App[object], conversation: Conversation) -> int | Non
 
 async def choose_pair(app: App[object], conversation: Conversation, start: Start) -> bool:
     """Let a person choose another pair; whether one is wanted now."""
-    from specchat.app.screens.pair import PairScreen
-    from specchat.app.widgets.file_list import Shortcut
+    from specchat.app.library import Library, cache_file, home_folder
+    from specchat.app.screens.picker import PickerScreen
+    from specchat.models.files.facts_cache import FactsCache
 
-    at_hand = [Shortcut(*model) for model in start.at_hand]
+    library = Library(
+        start.settings_file,
+        FactsCache(cache_file(start.cache or start.data)),
+        start.environ,
+        start.typed,
+        start.at_hand,
+        devices=lambda: conversation.devices,
+        taken=lambda: conversation.memory,
+        home=start.home or home_folder(),
+    )
     with_draft = usual_drafter(has_draft=True, gamma=conversation.speculation.gamma)
-    chosen = await app.push_screen_wait(PairScreen(pair(conversation), at_hand, with_draft))
+    chosen = await app.push_screen_wait(PickerScreen(pair(conversation), library, start.data, with_draft))
     if chosen is None:
         return False
+    await asyncio.to_thread(know_names, chosen.target, chosen.draft)
     await conversation.choose(chosen.target, chosen.draft)
     conversation.change(drafter=chosen.drafter)
     return True
+
+
+def know_names(*files: Path | None) -> None:
+    """Find out what models are called, so that the screen needn't wait for it."""
+    from specchat.app.widgets.title import model_name
+
+    for file in files:
+        if file is not None:
+            model_name(file)
 
 
 async def change_settings(app: App[object], conversation: Conversation, start: Start) -> Settings | None:

@@ -31,6 +31,7 @@ PARTS: Mapping[str, tuple[str, str]] = {
     "reply": (N_("Reply"), N_("A change counts from the next reply on.")),
     "target": (N_("Target"), N_("A change counts when the models are loaded the next time.")),
     "draft": (N_("Draft"), N_("A change counts when the models are loaded the next time.")),
+    "models": (N_("Models"), N_("A change counts when the models are listed the next time.")),
     "look": (N_("Look"), N_("A change counts as soon as this screen is closed.")),
 }
 """Of each section: its name, and when a change takes effect."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
 from pathlib import Path
 
 from textual import on, work
@@ -14,39 +13,38 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Input
 
-from specchat.app.widgets.file_list import FileList, Shortcut
+from specchat.app.widgets.file_list import FileList
 from specchat.app.widgets.line import Line
 from specchat.app.words import _, visible
 
 
 class Browser(Vertical):
-    """Lets a person choose a GGUF file, or one of `shortcuts`, beginning `at` a file or a folder that may be gone.
+    """Lets a person choose a GGUF file, beginning beside the file `at`, which may be gone.
 
     `FileList.Refused` comes out of it where a folder can't be read.
     """
 
     class Chosen(Message):
-        """A shortcut or a path was chosen. Nothing is known of the file, not even that there is one."""
+        """A path was chosen. Nothing is known of the file, not even that there is one."""
 
-        def __init__(self, browser: Browser, choice: Path | str) -> None:
+        def __init__(self, browser: Browser, path: Path) -> None:
             super().__init__()
             self.browser = browser
-            self.choice = choice
+            self.path = path
 
         @property
         def control(self) -> Browser:
             """The browser it was chosen in."""
             return self.browser
 
-    def __init__(self, shortcuts: Sequence[Shortcut], at: Path | None, id: str) -> None:
+    def __init__(self, at: Path | None, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._shortcuts = shortcuts
         self._at = at
 
     def compose(self) -> ComposeResult:
         """The line and the list."""
         yield Line(_("path of a folder or of a GGUF file"))
-        yield FileList(self._shortcuts)
+        yield FileList()
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -68,7 +66,7 @@ class Browser(Vertical):
     @on(FileList.Chosen)
     def _hand_on(self, event: FileList.Chosen) -> None:
         event.stop()
-        self.post_message(self.Chosen(self, event.choice))
+        self.post_message(self.Chosen(self, event.path))
 
     @on(Input.Submitted)
     def _go_to(self, event: Input.Submitted) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from specchat.app.model_words import size
 from specchat.app.words import _, plural, visible
 from specchat.models.errors import Params
 
@@ -33,15 +33,6 @@ class Entry:
     path: Path
     is_folder: bool
     size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Shortcut:
-    """A choice that is always at the top of the list: a model that is at hand, or a word that stands for no file."""
-
-    choice: Path | str
-    label: str
-    note: str
 
 
 def read_folder(folder: Path) -> list[Entry]:
@@ -74,8 +65,7 @@ def _place(entry: Entry) -> tuple[bool, bool, str, str]:
 class FileList(OptionList):
     """Shows one folder, which it reads without holding up the screen.
 
-    `shortcuts` come before the folder's entries. Names of files are shown as they are spelt, with everything that a
-    terminal might obey written out.
+    Names of files are shown as they are spelt, with everything that a terminal might obey written out.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,12 +74,12 @@ class FileList(OptionList):
     ]
 
     class Chosen(Message):
-        """A file or a shortcut was chosen."""
+        """A file was chosen."""
 
-        def __init__(self, files: FileList, choice: Path | str) -> None:
+        def __init__(self, files: FileList, path: Path) -> None:
             super().__init__()
             self.files = files
-            self.choice = choice
+            self.path = path
 
         @property
         def control(self) -> FileList:
@@ -117,13 +107,12 @@ class FileList(OptionList):
             self.code = code
             self.params = params
 
-    def __init__(self, shortcuts: Sequence[Shortcut]) -> None:
+    def __init__(self) -> None:
         super().__init__(markup=False, compact=True)
         self.folder: Path | None = None
         """What is shown; None until something could be read."""
-        self._shortcuts = shortcuts
         self._entries: list[Entry] = []
-        """What the rows below the shortcuts stand for."""
+        """What the rows stand for."""
 
     @work(exclusive=True)
     async def open(self, *folders: Path, at: Path | None = None) -> None:
@@ -147,20 +136,17 @@ class FileList(OptionList):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Open a folder, or tell what was chosen."""
         event.stop()
-        row = event.option_index - len(self._shortcuts)
-        if row < 0:
-            self.post_message(self.Chosen(self, self._shortcuts[event.option_index].choice))
-        elif self._entries[row].is_folder:
-            self.open(self._entries[row].path)
+        entry = self._entries[event.option_index]
+        if entry.is_folder:
+            self.open(entry.path)
         else:
-            self.post_message(self.Chosen(self, self._entries[row].path))
+            self.post_message(self.Chosen(self, entry.path))
 
     def _show(self, folder: Path, found: Sequence[Entry], at: Path | None) -> None:
         self.folder = folder
         above = [Entry(folder.parent, is_folder=True)] if folder.parent != folder else []
         self._entries = [*above, *found[:MOST_ROWS]]
-        self.set_options(_row("", shortcut.label, shortcut.note) for shortcut in self._shortcuts)
-        self.add_options(_row("", "../") for _folder in above)
+        self.set_options(_row("", "../") for _folder in above)
         self.add_options(map(_entry_row, self._entries[len(above) :]))
         more = len(found) - MOST_ROWS
         if more > 0:
@@ -168,7 +154,7 @@ class FileList(OptionList):
             self.add_option(Option(Content(said.format(count=more)), disabled=True))
         places = [entry.path for entry in self._entries]
         row = places.index(at) if at in places else min(len(above), len(places) - 1)
-        self.highlighted = max(len(self._shortcuts) + row, 0)
+        self.highlighted = row if places else None
         self.post_message(self.Opened(self, folder))
 
 
@@ -177,14 +163,5 @@ def _entry_row(entry: Entry) -> Content:
     return _row("", f"{name}/") if entry.is_folder else _row(size(entry.size), name)
 
 
-def _row(size: str, name: str, note: str = "") -> Content:
-    return Content.assemble((f"{size:>{_SIZE_COLUMN}}  ", "dim"), Content(name), (f"  {note}", "dim"))
-
-
-def size(count: int) -> str:
-    """A file's size as those who offer models state it: `98 MB`, `4.7 GB`."""
-    if count >= 1e9:
-        return _("{size:.1f} GB").format(size=count / 1e9)
-    if count >= 1e6:
-        return _("{size:.0f} MB").format(size=count / 1e6)
-    return _("{size:.0f} kB").format(size=math.ceil(count / 1e3))
+def _row(size: str, name: str) -> Content:
+    return Content.assemble((f"{size:>{_SIZE_COLUMN}}  ", "dim"), Content(name))

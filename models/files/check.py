@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 from specchat.models.files.header import Header, read_header
-
-MAX_LAYERS = 512
-"""Above it (or without any layer) llama.cpp ends the process."""
-
-_TOKENS = "tokenizer.ggml.tokens"
+from specchat.models.files.known import ARCHITECTURES
+from specchat.models.files.numbers import check_numbers
+from specchat.models.files.reading import KINDS, TOKENS
+from specchat.models.files.vocabulary_check import check_embedding, check_vocabulary
 
 _TYPES = {"mmproj": "model_is_projector", "adapter": "model_is_adapter", "imatrix": "model_is_imatrix"}
 
@@ -30,28 +31,49 @@ _ARCHITECTURES = {
 }
 """Architectures that llama.cpp loads (or nearly), but that don't write text one token after another on their own."""
 
+_FORMATS_OF_LISTS = {number for number, form in FORMATS.items() if form.name in ("F32", "I8", "I16", "I32", "I64")}
+"""Norms and biases are always F32 (or whole numbers): llama.cpp ends the process over others in its first pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """The heads of a model that llama.cpp can chat with: of its (first) file and of a split model's other parts."""
+
+    header: Header
+    """Read with the vocabulary."""
+    parts: Mapping[Path, Header]
+
 
 def check_model_file(path: Path) -> None:
     """Raise `ModelFileError` if `path` can't be chatted with; also if one of a split model's other parts can't.
 
     Beyond the codes of `read_header`: `model_is_…` (see above; architecture), `model_vocab_only`,
+    `file_architecture` (architecture), `file_architecture_unsaid`, `no_vocabulary`, `file_tokenizer` (tokenizer),
     `file_wrong_part` (first: where the first part should lie), `file_part_name` (ending: how its name must end),
     `file_part_missing` (missing) and `file_number_format` (tensor, format: ggml's number for it).
     """
-    header = read_header(path, keep=(_TOKENS,))
+    inspect_model(path)
+
+
+def inspect_model(path: Path) -> Inspected:
+    """As `check_model_file`, with what was read on the way."""
+    header = read_header(path, keep=(TOKENS, KINDS))
     _check_kind(path, header)
     parts = _parts(path, header)
     if not header.tensors and not parts:
         raise ModelFileError("model_vocab_only", path)
-    _check_layers(path, header)
-    _check_vocabulary(path, header)
+    _check_architecture(path, header)
+    check_numbers(path, header)
+    check_vocabulary(path, header)
     _check_weights(path, header)
-    for part in parts:
-        _check_part(path, part)
+    found = Inspected(header, {part: _read_part(path, part) for part in parts})
+    tensors = [tensor for part in (header, *found.parts.values()) for tensor in part.tensors]
+    check_embedding(path, header, tensors)
+    return found
 
 
 def _check_kind(path: Path, header: Header) -> None:
-    architecture = header.text("general.architecture")
+    architecture = header.architecture
     code = _TYPES.get(header.text("general.type")) or _ARCHITECTURES.get(architecture)
     if code is None and _is_encoder(header, architecture):
         code = "model_is_encoder"
@@ -65,27 +87,18 @@ def _is_encoder(header: Header, architecture: str) -> bool:
     return bool(pools) or header.metadata.get(f"{architecture}.attention.causal") is False
 
 
-def _check_layers(path: Path, header: Header) -> None:
-    layers = header.integer(f"{header.text('general.architecture')}.block_count")
-    if layers is not None and not 0 < layers <= MAX_LAYERS:
-        raise ModelFileError("file_damaged", path, what="layers")
-
-
-def _check_vocabulary(path: Path, header: Header) -> None:
-    """llama.cpp ends the process if a token comes twice. It gives each empty token a name of its own."""
-    tokens = header.metadata.get(_TOKENS)
-    if header.text("tokenizer.ggml.model") in ("none", "no_vocab") or not isinstance(tokens, tuple):
-        return
-    empty = tokens.count(b"")
-    if len(set(tokens)) < len(tokens) - max(empty - 1, 0):
-        raise ModelFileError("file_damaged", path, what="vocabulary")
+def _check_architecture(path: Path, header: Header) -> None:
+    if not header.architecture:
+        raise ModelFileError("file_architecture_unsaid", path)
+    if header.architecture not in ARCHITECTURES:
+        raise ModelFileError("file_architecture", path, architecture=header.architecture)
 
 
 def _check_weights(path: Path, header: Header) -> None:
     """The tensors follow each other without gaps, and the file holds the last one's end."""
     end = offset = 0
     for tensor in header.tensors:
-        if tensor.format not in BLOCKS:
+        if tensor.format not in FORMATS or (len(tensor.shape) < 2 and tensor.format not in _FORMATS_OF_LISTS):
             raise ModelFileError("file_number_format", path, tensor=tensor.name, format=tensor.format)
         try:
             size = tensor.size
@@ -114,13 +127,15 @@ def _parts(path: Path, header: Header) -> list[Path]:
     return paths[1:]
 
 
-def _check_part(path: Path, part: Path) -> None:
+def _read_part(path: Path, part: Path) -> Header:
     try:
-        _check_weights(part, read_header(part))
+        header = read_header(part)
+        _check_weights(part, header)
     except ModelFileError as error:
         if error.code != "file_missing":
             raise
         raise ModelFileError("file_part_missing", path, missing=str(part)) from None
+    return header
 
 
 def _ending(number: int, count: int) -> str:

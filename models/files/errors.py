@@ -14,7 +14,8 @@ class ModelFileError(CodedError):
     `file_missing`, `file_is_folder`, `file_unreadable` (reason: the system's own words), `file_empty`,
     `file_lfs_pointer`, `file_not_gguf` (looks_like: see `sniff.looks_like`), `file_big_endian`,
     `file_version` (version), `file_truncated` (have, need: bytes, `need` at least) and `file_damaged`
-    (what: `header`, `tensors`, `layers` or `vocabulary`). `check` and `standin` name those they add.
+    (what: `header`, `tensors`, `layers`, `numbers`, `vocabulary`, `vocabulary_size` or `merges`). `check` and `standin`
+    name those they add.
     """
 
     def __init__(self, code: str, path: Path, **params: str | int | float) -> None:

@@ -2,27 +2,29 @@
 
 The layout is that of GGUF versions 2 and 3, little-endian (ggml's `docs/gguf.md`). The file is taken as hostile:
 every count and length is checked before it is used, and the limits here and in `walk` bound time (a second) and
-memory (64 MB) whatever the file says.
+memory (64 MB, what is made of it included) whatever the file says.
 """
 
 from __future__ import annotations
 
 import stat
+import sys
+from array import array
 from collections.abc import Collection
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from struct import Struct
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 from specchat.models.files.sniff import looks_like
 from specchat.models.files.walk import MAX_HEADER, Walk
 
 MAX_ENTRIES = 1 << 14
 """Metadata entries, and tensors. The largest models have about 2,000 tensors."""
-MAX_KEPT_ITEMS = 1 << 19
+MAX_KEPT_ITEMS = 400_000
 """Items of an array that is kept. The largest known vocabulary has 262,144 tokens."""
 _MAX_KEY = 1 << 10
 _MAX_NAME = 63
@@ -30,7 +32,10 @@ _MAX_DIMENSIONS = 4
 _VERSIONS = (2, 3)
 
 _STRING, _ARRAY = 8, 9
-_NUMBERS = {kind: Struct(f"<{code}") for kind, code in zip((*range(8), 10, 11, 12), "BbHhIif?Qqd", strict=True)}
+_CODES = dict(zip((*range(8), 10, 11, 12), "BbHhIif?Qqd", strict=True))
+_NUMBERS = {kind: Struct(f"<{code}") for kind, code in _CODES.items()}
+_PER_LAYER = 512
+"""Longest array of numbers that is kept unasked: it may have one for each layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +44,12 @@ class Omitted:
 
     length: int
 
+    def __len__(self) -> int:
+        return self.length
 
-Number = bool | int | float
-Value = Number | str | tuple[bytes, ...] | tuple[Number, ...] | Omitted
+
+Numbers: TypeAlias = "array[int] | array[float]"  # Python 3.11's array takes no brackets at run time
+Value: TypeAlias = "bool | int | float | str | tuple[bytes, ...] | Numbers | Omitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +62,15 @@ class Tensor:
     offset: int
 
     @property
+    def count(self) -> int:
+        """How many weights it has."""
+        return prod(self.shape)
+
+    @property
     def size(self) -> int:
-        """Bytes of its weights. Raises `KeyError` for a format not in `formats.BLOCKS`, `ValueError` if a row is no
+        """Bytes of its weights. Raises `KeyError` for a format not in `formats.FORMATS`, `ValueError` if a row is no
         whole number of blocks."""
-        weights, size = BLOCKS[self.format]
+        _name, weights, size = FORMATS[self.format]
         row, *rest = self.shape or (1,)
         if row % weights:
             raise ValueError(f"{self.name}: rows of {row}, blocks of {weights}")
@@ -75,10 +88,33 @@ class Header:
     data_offset: int
     file_size: int
 
+    @property
+    def architecture(self) -> str:
+        """The model's architecture by its GGUF name; empty if the file names none."""
+        return self.text("general.architecture")
+
+    def own(self, key: str) -> int | None:
+        """The whole number under the architecture's own `key`, such as `block_count`; None if there is none."""
+        return self.integer(f"{self.architecture}.{key}")
+
+    def each(self, key: str, layers: int, default: int = 0) -> tuple[int, ...]:
+        """The architecture's own `key` for each of `layers`: a list of numbers, or one number for all of them."""
+        value = self.metadata.get(f"{self.architecture}.{key}")
+        if isinstance(value, array) and value.typecode not in "fd":
+            numbers = [int(number) for number in value[:layers]]
+            return (*numbers, *[default] * (layers - len(numbers)))
+        one = self.own(key)
+        return (default if one is None else one,) * layers
+
     def text(self, key: str) -> str:
         """The text under `key`; empty if there is none."""
         value = self.metadata.get(key)
         return value if isinstance(value, str) else ""
+
+    def texts(self, key: str) -> tuple[bytes, ...]:
+        """The list of texts under `key`, if it was kept; empty if there is none."""
+        value = self.metadata.get(key)
+        return value if isinstance(value, tuple) else ()
 
     def integer(self, key: str) -> int | None:
         """The whole number under `key`; None if there is none."""
@@ -89,7 +125,7 @@ class Header:
 def read_header(path: Path, keep: Collection[str] = ()) -> Header:
     """Read the head of the GGUF file `path`.
 
-    Arrays are walked over, except those whose key is in `keep`: texts come as bytes, numbers as numbers. Raises
+    Arrays are walked over, except those whose key is in `keep` and short ones of numbers. Texts come as bytes. Raises
     `ModelFileError`, nothing else (its docstring lists the codes).
     """
     try:
@@ -159,7 +195,9 @@ def _entry(walk: Walk, keep: Collection[str]) -> tuple[str, Value]:
         return key, _array(walk, key in keep)
     if kind == _STRING:
         return key, _text(walk)
-    return key, _numbers(walk, kind, 1)[0]
+    struct = _struct(walk, kind)
+    value: bool | int | float = struct.unpack(walk.take(struct.size))[0]
+    return key, value
 
 
 def _text(walk: Walk) -> Value:
@@ -177,16 +215,20 @@ def _array(walk: Walk, keep: bool) -> Value:
         return walk.keep_strings(count)
     if kind == _STRING:
         walk.strings(count, None)
-    elif keep:
-        return _numbers(walk, kind, count)
-    else:
-        walk.skip(_struct(walk, kind).size * count)
+        return Omitted(count)
+    size = _struct(walk, kind).size * count
+    if (keep or count <= _PER_LAYER) and walk.affords(size, MAX_KEPT_ITEMS * 8):
+        return _numbers(kind, walk.take(size))
+    walk.skip(size)
     return Omitted(count)
 
 
-def _numbers(walk: Walk, kind: int, count: int) -> tuple[Number, ...]:
-    struct = _struct(walk, kind)
-    return tuple(value for (value,) in struct.iter_unpack(walk.take(struct.size * count)))
+def _numbers(kind: int, data: bytes) -> Numbers:
+    numbers: Numbers = array(_CODES[kind].replace("?", "B"))
+    numbers.frombytes(data)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
 
 
 def _struct(walk: Walk, kind: int) -> Struct:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 
 Progress = Callable[[int, int], object]
 
@@ -115,7 +115,7 @@ class _Tensor:
     @property
     def row_size(self) -> int:
         """Bytes of a row."""
-        weights, size = BLOCKS[self.format]
+        _name, weights, size = FORMATS[self.format]
         return self.shape[-1] // weights * size
 
     @property
@@ -127,7 +127,7 @@ class _Tensor:
     def fits(self) -> bool:
         """Whether its rows, before and after, are whole blocks of the format, and none of it would be cut off."""
         before = tuple(int(length) for length in reversed(self.source.shape))
-        block = BLOCKS[self.format][0]
+        block = FORMATS[self.format].weights
         whole = before[-1] % block == 0 and self.shape[-1] % block == 0
         return whole and all(new >= old for new, old in zip(self.shape, before, strict=True))
 

@@ -9,12 +9,9 @@ from typing import Any
 import llama_cpp
 import psutil
 
+from specchat.models.files.memory import context_size
 from specchat.models.llama.errors import LoadError
 from specchat.settings.values import ModelOptions
-
-DEFAULT_CTX = 8192
-"""Tokens a context holds unless a person chooses: enough for a long chat, and its memory fits beside the model."""
-MIN_CTX = 2
 
 _CACHE_TYPES = {"f32": 0, "f16": 1, "bf16": 30, "q8_0": 8, "q5_1": 7, "q5_0": 6, "q4_1": 3, "q4_0": 2}
 """`enum ggml_type` in ggml.h; llama_cpp leaves some of its names out."""
@@ -32,7 +29,7 @@ def check_options(options: ModelOptions, gpus: int) -> None:
 def context_params(options: ModelOptions, ctx_trained: int) -> Any:
     """The llama_context_params for `options`; `n_ctx` is never more than the model was trained on."""
     params = llama_cpp.llama_context_default_params()
-    params.n_ctx = max(min(options.ctx or DEFAULT_CTX, ctx_trained), MIN_CTX)
+    params.n_ctx = context_size(options, ctx_trained)
     params.n_batch = options.batch
     params.n_seq_max = 1
     params.n_threads = params.n_threads_batch = options.threads or _cores()

@@ -19,7 +19,7 @@ from textual.widgets import Input
 from specchat.app.screens.chats import ChatsScreen
 from specchat.app.screens.dialogs import Start
 from specchat.app.screens.help import HelpScreen
-from specchat.app.screens.pair import PairScreen
+from specchat.app.screens.picker import PickerScreen
 from specchat.app.screens.question import Question
 from specchat.app.screens.settings import SettingsScreen
 from specchat.app.screens.xray import XrayScreen
@@ -258,8 +258,8 @@ async def test_the_rules_take_turns(tmp_path: Path) -> None:
         ("ctrl+g", HelpScreen),
         ("f3", XrayScreen),
         ("ctrl+r", XrayScreen),
-        ("f5", PairScreen),
-        ("ctrl+o", PairScreen),
+        ("f5", PickerScreen),
+        ("ctrl+o", PickerScreen),
         ("f7", ChatsScreen),
         ("ctrl+l", ChatsScreen),
         ("f8", SettingsScreen),

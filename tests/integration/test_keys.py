@@ -187,7 +187,7 @@ async def test_ctrl_c_copies_what_the_mouse_selected_in_the_help(tmp_path: Path)
     [
         ("f1", ["Esc close"]),
         ("f3", ["Esc close", "→ next round"]),
-        ("f5", ["Esc close", "F5 target or draft", "← folder above"]),
+        ("f5", ["Esc close", "F5 target or draft", "F7 browse"]),
         ("f7", ["Esc close", "Enter open"]),
         ("f8", ["Esc close", "F8 next section"]),
     ],

@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 
+import psutil
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
 from syrupy.assertion import SnapshotAssertion
@@ -17,12 +18,14 @@ from specchat.app import chat as program
 from specchat.app.chats.records import Chat
 from specchat.app.screens.chats import ChatsScreen
 from specchat.app.screens.dialogs import Start
-from specchat.app.widgets.file_list import FileList
 from specchat.app.words import _
 from specchat.models.engine.messages import Notice
+from specchat.models.files import places
 from specchat.settings.values import Look, ModelOptions, Reply, Settings, ThemeName
 from support.chatting import Chatting, chatting, loaded
 from support.fake_engine import Scenario
+from support.tiny_gguf import write_tiny_llama
+from support.tiny_vocabulary import byte_vocabulary
 
 SMALL, LARGE = (80, 24), (140, 40)
 
@@ -40,7 +43,7 @@ def is_prime(n: int) -> bool:
 
 > Café, 漢字 and 🙂 take more than one token each.
 """
-MODELS = Path("models")
+MODELS, HOME = Path("models"), Path("home")
 """Relative, so that no path of this machine gets into a picture."""
 
 Open = Callable[..., AbstractAsyncContextManager[Chatting]]
@@ -62,7 +65,7 @@ def open_chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
         settings = Settings(
             look=Look(theme, reduced_motion=True), reply=Reply(max_tokens=0), target=ModelOptions(ctx=400)
         )
-        start = Start(Path("settings.toml"), Path("data"), hints={MODELS / "target.gguf": hint})
+        start = Start(Path("settings.toml"), Path("data"), hints={MODELS / "target.gguf": hint}, home=HOME)
         async with chatting(MODELS, scenario, size=size, settings=settings, draft=draft, start=start) as chat:
             await loaded(chat)
             await chat.until(lambda: "CPU" in chat.text or size[1] < 15)
@@ -160,13 +163,28 @@ async def test_x_ray(open_chat: Open, picture: SnapshotAssertion, size: tuple[in
         assert taken(chat) == picture
 
 
-async def test_pair(open_chat: Open, picture: SnapshotAssertion) -> None:
-    for name, size in (("target.gguf", 4_700_000_000), ("draft.gguf", 98_000_000)):
-        with (MODELS / name).open("wb") as file:
-            file.truncate(size)
-    async with open_chat(SMALL, Scenario()) as chat:
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80", "140"])
+async def test_picker(
+    open_chat: Open, picture: SnapshotAssertion, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = HOME / ".lmstudio" / "models"
+    for folder, name, options in (
+        ("lmstudio-community/Llama-3-8B-GGUF", "Llama-3-8B-Q4_K_M.gguf", {"width": 128, "layers": 6}),
+        ("lmstudio-community/Llama-3-1B-GGUF", "Llama-3-1B-Q8_0.gguf", {}),
+        ("other/Gemma-3-1B", "Gemma-3-1B-Q8_0.gguf", {"vocabulary": byte_vocabulary(("other",))}),
+    ):
+        (models / folder).mkdir(parents=True)
+        write_tiny_llama(models / folder / name, template="{{ messages }}", **options)
+    (models / "other" / "notes.gguf").write_text("no model\n" * 100)
+    (models / "other" / "Qwen3-32B.gguf.part").write_bytes(bytes(2_000_000))
+    monkeypatch.setattr(places, "_ollama", lambda _here: iter(()))  # a service may run on this machine
+    free = psutil.virtual_memory()._replace(available=16_000_000_000, total=32_000_000_000)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    async with open_chat(size, Scenario()) as chat:
         await chat.pilot.press("f5")
-        await chat.until(lambda: all(files.option_count > 1 for files in chat.app.screen.query(FileList)))
+        await chat.until(lambda: "Models · 5 found" in chat.text and "✓ " in chat.text)
+        await chat.pilot.press("down", "down", "down")
+        await chat.until(lambda: "✗ Gemma" in chat.text)
         assert taken(chat) == picture
 
 

@@ -121,7 +121,7 @@ async def chatting(
                 home / "target.gguf",
                 home / "draft.gguf" if draft else None,
             )
-            app = SpecchatApp(conversation, start or Start(home / "settings.toml", home / "data"))
+            app = SpecchatApp(conversation, start or Start(home / "settings.toml", home / "data", home=home))
             async with app.run_test(size=size, notifications=True) as pilot:
                 yield Chatting(app, pilot, conversation)
                 with suppress(EngineFailure):  # a test that is quicker than the engine must not cut its start off

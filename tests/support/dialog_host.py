@@ -7,6 +7,7 @@ from typing import Any
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.worker import Worker
 
 from specchat.app.screens.dialog import Dialog
 
@@ -32,11 +33,15 @@ class DialogHost(App[None]):
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until the app has nothing left to do, threads included."""
+    """Wait until the app has nothing left to do but to wait for a dialog over the dialog; threads included."""
     await pilot.pause()
-    while any(not worker.is_finished for worker in pilot.app.workers):
+    while any(not worker.is_finished and not _waits_for_dialog(pilot, worker) for worker in pilot.app.workers):
         await pilot.pause()
     await pilot.pause()
+
+
+def _waits_for_dialog(pilot: Pilot[None], worker: Worker[Any]) -> bool:
+    return worker.group == "dialog" and worker.node is not pilot.app.screen
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -15,8 +15,12 @@ Typed = tuple[Any, ...]
 TINY: dict[str, Typed] = {
     "general.architecture": (STRING, "llama"),
     "llama.block_count": (U32, 2),
+    "llama.context_length": (U32, 256),
+    "llama.embedding_length": (U32, 8),
+    "llama.attention.head_count": (U32, 2),
     "tokenizer.ggml.model": (STRING, "gpt2"),
     "tokenizer.ggml.tokens": (ARRAY, STRING, ["a", "b", "c"]),
+    "tokenizer.ggml.merges": (ARRAY, STRING, []),
 }
 """Metadata that nothing is wrong with."""
 

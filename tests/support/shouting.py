@@ -33,7 +33,8 @@ def show(name: str, text: str) -> None:
 
 def show_command_line() -> None:
     """The help of the program and of its commands."""
-    from specchat.app.options import COMMANDS, Parser, build_parser
+    from specchat.app.options import COMMANDS, build_parser
+    from specchat.app.parser import Parser
 
     parser = build_parser()
     show("specchat", parser.format_help())
@@ -67,7 +68,7 @@ async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
     from support.fake_engine import Scenario
 
     home = Path()
-    start = Start(home / "SETTINGS.TOML", home, at_hand=[(home / "A.GGUF", "A", "B")])
+    start = Start(home / "SETTINGS.TOML", home, at_hand=[(home / "A.GGUF", "A")], home=home / "HOME")
     async with chatting(home, Scenario(text="SO IT IS."), start=start, size=size) as chat:
         await chat.conversation.choose(home / "BIG.GGUF", home / "SMALL.GGUF")
         await chat.ask("WHY?")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import struct
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from specchat.models.files import header as header_module
 from specchat.models.files import walk
 from specchat.models.files.check import check_model_file
 from specchat.models.files.errors import ModelFileError
-from specchat.models.files.formats import BLOCKS
+from specchat.models.files.formats import FORMATS
 from specchat.models.files.header import Omitted, read_header
 from support.gguf_bytes import ARRAY, BOOL, F32, F32_PAIR, I32, STRING, TINY, U32, gguf, text, typed
 from support.tiny_gguf import (
@@ -136,14 +137,14 @@ def test_more_bytes_than_needed_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_padding_after_the_last_tensor_may_be_missing(tmp_path: Path) -> None:
-    tensors = [("a.weight", (8, 3), 0), ("b.weight", (1, 1), 0)]
+    tensors = [("token_embd.weight", (8, 3), 0), ("b.weight", (1, 1), 0)]
     check_model_file(written(tmp_path, gguf(tensors=tensors, weights=96 + 4)))
 
 
 @pytest.mark.parametrize(
     "tensors",
     [
-        [("a.weight", (33,), 2)],  # no whole number of blocks
+        [("a.weight", (33, 1), 2)],  # no whole number of blocks
         [("a.weight", (8, 3), 0), ("b.weight", (8, 3), 0), ("c.weight", (8, 3), 0)],  # overlaps: see the offsets
         [("a.weight", (8, 3), 0), ("a.weight", (8, 3), 0)],
         [("a.weight", (1, 1, 1, 1, 1), 0)],
@@ -154,6 +155,11 @@ def test_tensors_that_make_no_sense(tmp_path: Path, tensors: list[Any]) -> None:
     assert problem(written(tmp_path, broken)) == ("file_damaged", {"what": "tensors"})
 
 
+def test_a_norm_that_is_no_f32_makes_llama_cpp_abort(tmp_path: Path) -> None:
+    norm = gguf(tensors=[("token_embd.weight", (8, 3), 0), ("output_norm.weight", (8,), 1)], offsets=(0, 96))
+    assert problem(written(tmp_path, norm)) == ("file_number_format", {"tensor": "output_norm.weight", "format": 1})
+
+
 def test_number_format_that_llama_cpp_has_dropped(tmp_path: Path) -> None:
     q4_0_4_4 = gguf(tensors=[("a.weight", (32, 3), 31)])
     expected = ("file_number_format", {"tensor": "a.weight", "format": 31})
@@ -161,7 +167,7 @@ def test_number_format_that_llama_cpp_has_dropped(tmp_path: Path) -> None:
 
 
 def test_block_sizes_are_ggmls() -> None:
-    assert {kind: BLOCKS[kind] for kind in GGML_QUANT_SIZES} == GGML_QUANT_SIZES
+    assert {kind: FORMATS[kind][1:] for kind in GGML_QUANT_SIZES} == GGML_QUANT_SIZES
 
 
 @pytest.mark.parametrize(
@@ -190,6 +196,7 @@ HUGE = 1 << 62
         text("key") + struct.pack("<IIQQ", ARRAY, STRING, 2, HUGE),
         text("tokenizer.ggml.tokens") + struct.pack("<IIQ", ARRAY, STRING, header_module.MAX_KEPT_ITEMS + 1),
         text("tokenizer.ggml.tokens") + struct.pack("<IIQQ", ARRAY, STRING, 1, walk.MAX_KEPT_BYTES),
+        text("tokenizer.ggml.merges") + struct.pack("<IIQ", ARRAY, STRING, walk.MAX_STRINGS + 1),
     ],
 )
 def test_lengths_that_no_file_has(tmp_path: Path, entry: bytes) -> None:
@@ -235,8 +242,65 @@ def test_number_of_layers(tmp_path: Path, layers: int, sound: bool) -> None:
         assert problem(path) == ("file_damaged", {"what": "layers"})
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"context_length": None},
+        {"embedding_length": None},
+        {"block_count": None},
+        {"embedding_length": (U32, 0)},
+        {"nextn_predict_layers": (U32, 3)},
+        {"expert_count": (U32, 513), "expert_used_count": (U32, 2)},
+        {"expert_count": (U32, 4)},
+        {"expert_count": (U32, 4), "expert_used_count": (U32, 5)},
+        {"expert_used_count": (U32, 2)},
+        {"expert_count": (U32, 4), "expert_used_count": (U32, 2), "expert_group_count": (U32, 4)},
+        {"expert_count": (U32, 4), "expert_used_count": (U32, 2), "expert_group_count": (U32, 3)},
+        {"expert_count": (U32, 4), "expert_used_count": (U32, 2), "expert_group_count": (U32, 2)},
+        {"attention.layer_norm_rms_epsilon": (F32, -1.0)},
+        {"attention.layer_norm_epsilon": (F32, float("nan"))},
+        {"rope.scaling.type": (STRING, "")},
+        {"rope.scaling.type": (STRING, "other")},
+        {"rope.dimension_count": (U32, 0)},
+        {"rope.dimension_count": (U32, 3)},
+        {"rope.dimension_count": (U32, 6)},
+        {"rope.dimension_count": (U32, 2)},
+        {"attention.value_length": (U32, 2)},
+    ],
+)
+def test_numbers_that_make_llama_cpp_abort(tmp_path: Path, changes: dict[str, Any]) -> None:
+    metadata = {**TINY, **{f"llama.{key}": value for key, value in changes.items()}}
+    path = written(tmp_path, gguf({key: value for key, value in metadata.items() if value is not None}))
+    assert problem(path) == ("file_damaged", {"what": "numbers"})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"expert_count": (U32, 4), "expert_used_count": (ARRAY, U32, [2, 4])},
+        {"expert_count": (U32, 512), "expert_used_count": (U32, 512), "expert_group_count": (U32, 1)},
+        {
+            "expert_count": (U32, 4),
+            "expert_used_count": (U32, 2),
+            "expert_group_count": (U32, 2),
+            "expert_group_used_count": (U32, 1),
+        },
+        {"rope.scaling.type": (STRING, "yarn"), "rope.dimension_count": (U32, 4)},
+        {"attention.head_count": (ARRAY, U32, [0, 2])},
+        {"attention.head_count_kv": (ARRAY, U32, [1, 2])},
+    ],
+)
+def test_numbers_that_are_fine(tmp_path: Path, changes: dict[str, Any]) -> None:
+    check_model_file(written(tmp_path, gguf({**TINY, **{f"llama.{key}": value for key, value in changes.items()}})))
+
+
 def tokens(*texts: str) -> dict[str, Any]:
+    """Metadata with this vocabulary; `rows` makes the weights for one."""
     return {**TINY, "tokenizer.ggml.tokens": (ARRAY, STRING, texts)}
+
+
+def rows(count: int) -> list[tuple[str, tuple[int, ...], int]]:
+    return [("token_embd.weight", (8, count), 0)]
 
 
 def test_a_token_that_comes_twice(tmp_path: Path) -> None:
@@ -244,12 +308,63 @@ def test_a_token_that_comes_twice(tmp_path: Path) -> None:
 
 
 def test_empty_tokens_get_names_from_llama_cpp(tmp_path: Path) -> None:
-    check_model_file(written(tmp_path, gguf(tokens("a", "", "", "b", ""))))
-    assert problem(written(tmp_path, gguf(tokens("a", "", "", "a"))))[0] == "file_damaged"
+    check_model_file(written(tmp_path, gguf(tokens("a", "", "", "b", ""), rows(5))))
+    assert problem(written(tmp_path, gguf(tokens("a", "", "", "a"), rows(4))))[0] == "file_damaged"
 
 
-def test_tokens_that_llama_cpp_does_not_read(tmp_path: Path) -> None:
-    check_model_file(written(tmp_path, gguf({**tokens("a", "a"), "tokenizer.ggml.model": (STRING, "none")})))
+@pytest.mark.parametrize("texts", [("a", "b"), ("a", "b", "c", "d")])
+def test_a_vocabulary_that_is_not_the_weights(tmp_path: Path, texts: tuple[str, ...]) -> None:
+    assert problem(written(tmp_path, gguf(tokens(*texts)))) == ("file_damaged", {"what": "vocabulary_size"})
+
+
+def test_weights_without_a_row_for_each_token(tmp_path: Path) -> None:
+    other = written(tmp_path, gguf(tensors=[("output.weight", (8, 3), 0)]))
+    assert problem(other) == ("file_damaged", {"what": "tensors"})
+
+
+@pytest.mark.parametrize("column", [(ARRAY, I32, [1, 1]), (I32, 1), (STRING, "many")])
+def test_fewer_kinds_than_tokens(tmp_path: Path, column: tuple[Any, ...]) -> None:
+    path = written(tmp_path, gguf({**TINY, "tokenizer.ggml.token_type": column}))
+    assert problem(path) == ("file_damaged", {"what": "vocabulary_size"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"model": (STRING, "none")}, ("no_vocabulary", {})),
+        ({"model": None}, ("no_vocabulary", {})),
+        ({"tokens": None}, ("no_vocabulary", {})),
+        ({"tokens": (ARRAY, I32, [1, 2, 3])}, ("no_vocabulary", {})),
+        ({"model": (STRING, "newer")}, ("file_tokenizer", {"tokenizer": "newer"})),
+        ({"pre": (STRING, "newer")}, ("file_tokenizer", {"tokenizer": "newer"})),
+        ({"merges": None}, ("file_damaged", {"what": "merges"})),
+        ({"merges": (ARRAY, I32, [1])}, ("file_damaged", {"what": "merges"})),
+    ],
+)
+def test_tokenizers_that_llama_cpp_refuses(tmp_path: Path, changes: dict[str, Any], expected: object) -> None:
+    metadata = {**TINY, **{f"tokenizer.ggml.{key}": value for key, value in changes.items()}}
+    path = written(tmp_path, gguf({key: value for key, value in metadata.items() if value is not None}))
+    assert problem(path) == expected
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": (STRING, "llama"), "pre": (STRING, "anything"), "merges": None},
+        {"pre": (STRING, "kimi-k2"), "merges": None},
+        {"pre": (STRING, "qwen2")},
+    ],
+)
+def test_tokenizers_that_llama_cpp_takes(tmp_path: Path, changes: dict[str, Any]) -> None:
+    metadata = {**TINY, **{f"tokenizer.ggml.{key}": value for key, value in changes.items()}}
+    check_model_file(written(tmp_path, gguf({key: value for key, value in metadata.items() if value is not None})))
+
+
+def test_architectures_that_this_build_does_not_know(tmp_path: Path) -> None:
+    newer = written(tmp_path, gguf({**TINY, "general.architecture": (STRING, "llama99")}))
+    assert problem(newer) == ("file_architecture", {"architecture": "llama99"})
+    unsaid = {key: value for key, value in TINY.items() if key != "general.architecture"}
+    assert problem(written(tmp_path, gguf(unsaid))) == ("file_architecture_unsaid", {})
 
 
 # ------------------------------------------------------------------ sound files of another sort
@@ -350,13 +465,17 @@ def test_metadata_is_read_as_it_was_written(tmp_path: Path) -> None:
         "a.negative": (I32, -1),
         "a.list": (ARRAY, I32, [3, -4]),
         "a.other": (ARRAY, I32, [3, -4]),
+        "a.many": (ARRAY, I32, range(513)),
+        "a.wanted": (ARRAY, I32, range(513)),
         "a.long": (STRING, "x" * (walk.MAX_TEXT + 1)),
     }
-    header = read_header(written(tmp_path, gguf(metadata)), keep=("tokenizer.ggml.tokens", "a.list"))
+    header = read_header(written(tmp_path, gguf(metadata)), keep=("tokenizer.ggml.tokens", "a.wanted"))
     assert header.metadata["a.float"] == 0.5
     assert header.metadata["a.flag"] is True
-    assert header.metadata["a.list"] == (3, -4)
-    assert header.metadata["a.other"] == Omitted(2)
+    assert header.metadata["a.list"] == array("i", [3, -4])
+    assert header.metadata["a.other"] == array("i", [3, -4])  # short enough to be kept unasked
+    assert header.metadata["a.many"] == Omitted(513)
+    assert header.metadata["a.wanted"] == array("i", range(513))
     assert header.metadata["a.long"] == Omitted(walk.MAX_TEXT + 1)
     assert header.metadata["tokenizer.ggml.tokens"] == (b"a", b"b", b"c")
     assert header.text("general.architecture") == "llama"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specchat.app.last_pair import PairChoice, Recalled, recall, remember
+from specchat.app.last_pair import MOST_RECENT, PairChoice, Recalled, forget, recall, recent, remember
 from specchat.app.words import sentence
 
 
@@ -76,7 +76,40 @@ def test_a_folder_that_may_not_be_looked_into_is_gone(
     "content", [b"", b"\x00" * 50, b"[]", b'{"target": 5}', b'{"target":"/x","draft":null,"drafter":"magic"}', b"\xff"]
 )
 def test_a_spoilt_record_is_none(tmp_path: Path, content: bytes) -> None:
-    remember(tmp_path, PairChoice(tmp_path / "x", None, "none"))
-    [file] = tmp_path.iterdir()
-    file.write_bytes(content)
+    remember(tmp_path, PairChoice(tmp_path / "x", tmp_path / "y", "none"))
+    files = list(tmp_path.iterdir())
+    assert len(files) == 2
+    for file in files:
+        file.write_bytes(content)
     assert recall(tmp_path) == Recalled(None)
+    assert recent(tmp_path) == []
+
+
+def test_pairs_of_two_models_are_remembered_the_last_one_first(tmp_path: Path, models: tuple[Path, Path]) -> None:
+    data = tmp_path / "data"
+    remember(data, PairChoice(*models, "both"))
+    remember(data, PairChoice(models[0], None, "lookup"))
+    remember(data, PairChoice(models[1], models[0], "both"))
+    remember(data, PairChoice(*models, "model"))
+    assert recent(data) == [PairChoice(*models, "model"), PairChoice(models[1], models[0], "both")]
+    models[1].unlink()
+    assert recent(data) == []
+
+
+def test_only_so_many_are_remembered(tmp_path: Path, models: tuple[Path, Path]) -> None:
+    for number in range(MOST_RECENT + 2):
+        draft = tmp_path / f"{number}.gguf"
+        draft.touch()
+        remember(tmp_path, PairChoice(models[0], draft, "both"))
+    assert len(recent(tmp_path)) == MOST_RECENT
+
+
+def test_pairs_are_forgotten_by_a_model_or_all(tmp_path: Path, models: tuple[Path, Path]) -> None:
+    other = tmp_path / "other.gguf"
+    other.touch()
+    remember(tmp_path, PairChoice(models[0], other, "both"))
+    remember(tmp_path, PairChoice(*models, "both"))
+    assert forget(tmp_path, models[1]) == 1
+    assert recall(tmp_path) == Recalled(None)
+    assert recent(tmp_path) == [PairChoice(models[0], other, "both")]
+    assert (forget(tmp_path), forget(tmp_path)) == (1, 0)

@@ -12,7 +12,8 @@ import pytest
 
 from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
 from specchat.app.main import main
-from specchat.app.options import UsageError, option, parse
+from specchat.app.options import option, parse
+from specchat.app.parser import UsageError
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
 from specchat.settings.values import SCHEMA, ModelOptions, Settings
@@ -89,8 +90,9 @@ def test_every_setting_has_an_option_of_its_own() -> None:
 @pytest.mark.parametrize("item", [item for item in SCHEMA if item.kind is not bool], ids=lambda item: item.key)
 def test_every_option_sets_its_setting(item: Setting) -> None:
     value = item.choices[-1] if item.choices else item.kind(item.maximum or 7)
-    judge = chat_arguments if item.section == "look" else ask_arguments
-    command = "chat" if item.section == "look" else "ask"
+    of_screens = item.section in ("look", "models")
+    judge = chat_arguments if of_screens else ask_arguments
+    command = "chat" if of_screens else "ask"
     settings = judge(parse([command, option(item), str(value)]), Path("none.toml"), {}).settings
     section = getattr(settings, item.section)
     assert getattr(section, item.name) == value != item.default
@@ -178,7 +180,7 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
         (("doctor", "now"), "now is one argument too many: `specchat doctor` takes options alone."),
         (("chat", "hello"), "hello is one argument too many: `specchat chat` takes options alone."),
-        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, doctor."),
+        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, models, doctor, completion."),
         (("--gamma", "3", "ask"), "ask is one argument too many: `specchat chat` takes options alone."),
         (
             ("demo", "--target", "x.gguf"),
@@ -223,7 +225,7 @@ def test_the_help_of_ask_shows_every_option_but_the_drafts_and_fits_on_a_page_or
     assert main(["ask", "--help"]) == 0
     output = capsys.readouterr().out
     words = {word.strip(",") for word in output.split()}
-    assert {option(item) for item in SCHEMA if item.section not in ("draft", "look")} <= words
+    assert {option(item) for item in SCHEMA if item.section not in ("draft", "look", "models")} <= words
     assert not {option(item) for item in SCHEMA if item.section == "draft"} & words
     assert len(output.splitlines()) <= 60
 

@@ -30,9 +30,11 @@ REPORTS = {
     "ModelFileError",
     "Notice",
     "Problem",
+    "Refusal",
     "Refused",
     "StoreError",
     "TemplateError",
+    "Trouble",
     "UsageError",
     "sentence",
 }

@@ -1,0 +1,51 @@
+"""The options of `specchat models` and `specchat completion`."""
+
+from __future__ import annotations
+
+import argparse
+
+from specchat.app.parser import Commands
+from specchat.app.words import _
+
+ACTIONS = ("list", "show", "check", "forget")
+"""What `specchat models` can do."""
+SHELLS = ("bash", "zsh", "fish", "powershell")
+
+
+def add_models(commands: Commands) -> None:
+    """Add `specchat models`."""
+    models = commands.add_parser(
+        "models",
+        usage="specchat models [list | show | check | forget] …",
+        help=_("List the models on this machine, and say which go together."),
+        description=_("Find models where other programs keep them. Without a word more, list them."),
+    )
+    actions = models.add_subparsers(dest="action", title=_("what to do"), metavar=_("WORD"))
+    file = _("A GGUF file, or a name as it is listed.")
+
+    def add(name: str, about: str, **files: str) -> argparse.ArgumentParser:
+        action: argparse.ArgumentParser = actions.add_parser(name, help=about, description=about)
+        for dest, metavar in files.items():
+            action.add_argument(dest, metavar=metavar, help=file)
+        action.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
+        return action
+
+    add("list", _("List them."))
+    add("show", _("Say what is known of a model, and which drafts go with it."), file=_("MODEL"))
+    check = _("Say whether a draft can guess for a target. The status is 0 if it can, 1 if not.")
+    add("check", check, target=_("TARGET"), draft=_("DRAFT"))
+    forget = _("Forget what was kept: of one file, of an added folder, or of all. Model files are left alone.")
+    add("forget", forget).add_argument(
+        "file", nargs="?", metavar=_("PATH"), help=_("A file or a folder; without it, all.")
+    )
+
+
+def add_completion(commands: Commands) -> None:
+    """Add `specchat completion`."""
+    completion = commands.add_parser(
+        "completion",
+        usage=f"specchat completion {{{','.join(SHELLS)}}}",
+        help=_("Print a script with which a shell completes specchat's commands and options."),
+        description=_("Print a script for a shell. The README says where to put it."),
+    )
+    completion.add_argument("shell", choices=SHELLS, metavar=_("SHELL"), help=", ".join(SHELLS))
