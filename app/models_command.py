@@ -80,7 +80,8 @@ def _list(library: Library, *, as_json: bool) -> int:
     models, troubles = _found(library)
     models.sort(key=lambda model: (model.facts is None, model.found.name.casefold(), str(model.path)))
     if as_json:
-        _print_json({"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]})
+        documents = [model_document(model) for model in models]
+        _print_json({"models": documents, "troubles": [trouble_document(one) for one in troubles]})
         return 0
     head = (_("model"), _("parameters"), _("format"), _("size"), _("from"))
     print(_table([head, *map(_row, models)], _width()), end="")
