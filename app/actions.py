@@ -56,10 +56,26 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "xray",
-        ("f3", "ctrl+r"),
+        ("f3", "ctrl+right_square_bracket"),
         N_("X-ray of a reply"),
         N_("Show where each token of the selected reply came from; of the last reply if none is selected."),
         footer=N_("X-ray"),
+    ),
+    Action(
+        "compare",
+        ("f4", "ctrl+r"),
+        N_("Compare without and with the draft"),
+        N_(
+            "Answer what is typed, or else the selected or last prompt, without and with speculation in turns, and say "
+            "what the draft brings."
+        ),
+        footer=N_("compare"),
+    ),
+    Action(
+        "history",
+        ("ctrl+underscore",),
+        N_("History"),
+        N_("Show what was measured, and what the chats sum up to, by models, machine and kind of prompt."),
     ),
     Action(
         "counter",
@@ -138,7 +154,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("page_up", ("pageup",), N_("A page up"), N_("Scroll the messages a page up.")),
     Action("page_down", ("pagedown",), N_("A page down"), N_("Scroll the messages a page down.")),
-    Action("theme", ("f4",), N_("Light or dark"), N_("Change between the light and the dark look."), "app"),
+    Action("theme", (), N_("Light or dark"), N_("Change between the light and the dark look."), "app"),
     Action("command_palette", ("ctrl+p",), N_("Command palette"), N_("Find any of these by its name."), "app"),
     Action(
         "quit",
@@ -227,6 +243,8 @@ _SIGNS = {
     "enter": "Enter",
     "tab": "Tab",
     "backslash": "\\",
+    "right_square_bracket": "]",
+    "underscore": "_",
     "pageup": "PgUp",
     "pagedown": "PgDn",
 }

@@ -59,11 +59,18 @@ def _bench_arguments(*sources: Any) -> Any:
     return bench_arguments(*sources)
 
 
+def _history_arguments(*sources: Any) -> Any:
+    from specchat.app.history.command import judge
+
+    return judge(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
     "bench": _bench_arguments,
     "chat": arguments.chat_arguments,
     "demo": arguments.chat_arguments,
+    "history": _history_arguments,
 }
 
 
@@ -77,6 +84,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app.bench import command as bench
 
         return bench.run(wanted)
+    if command == "history":
+        from specchat.app.history import command as history
+
+        return history.run(wanted)
     if command == "doctor":
         from specchat.app import doctor
 

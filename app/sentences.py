@@ -207,6 +207,7 @@ BENCH: Mapping[str, str] = {
     "prompts_none": N_("{path} holds no prompt."),
     "bench_draft_none": N_("--draft none has nothing to measure: plain replies are written anyway."),
     "bench_one_form": N_("Only one of --json, --csv and --markdown can be had at a time."),
+    "history_one_form": N_("Only one of --json and --csv can be had at a time."),
     "bench_plot_ending": N_("--plot can't draw {path}: its name must end in one of {endings}."),
     "bench_output_folder": N_("{path} is a folder, so nothing can be written there."),
     "bench_output_denied": N_("{path} can't be written: permission denied."),
