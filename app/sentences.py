@@ -111,6 +111,9 @@ LOADING: Mapping[str, str] = {
     "draft_left_out": N_("Replies are written without the draft {path}."),
     "no_gpu": N_("No GPU is used: everything runs on the CPU. `specchat doctor` says whether one could be."),
     "not_loaded": N_("No model is loaded."),
+    "position_unknown": N_(
+        "Of token {position} nothing is known any more; only the last reply's latest can be looked at."
+    ),
     "cancelled": N_("The loading was cancelled."),
 }
 
