@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
+from specchat.app.chats.keeping import keeping
 from specchat.app.chats.opened import OpenChat
 from specchat.app.chats.prompt import prompt_of, whole_characters
 from specchat.app.chats.records import Chat, Message, Setup
@@ -27,7 +28,6 @@ from specchat.models.engine.messages import (
     Event,
     Loaded,
     ModelFile,
-    Notice,
     Prefilled,
     Written,
 )
@@ -121,10 +121,7 @@ class Conversation:
     # ------------------------------------------------------------------ models
 
     async def choose(self, target: Path, draft: Path | None) -> None:
-        """Want another pair. `load` or the next `send` loads it, and keeps a target that is loaded already.
-
-        A draft that was chosen is meant to guess; without one, prompt lookup takes its place.
-        """
+        """Want another pair, which `load` or the next `send` loads. A draft that was chosen is meant to guess."""
         self.target, self.draft = target, draft
         if draft is not None or self.drafter in ("both", "model"):
             self.change(drafter=usual_drafter(has_draft=draft is not None, gamma=self.speculation.gamma))
@@ -273,31 +270,11 @@ class Conversation:
         """The reply to the latest message; whatever happens, what there is of it joins the messages."""
         model = Path(self.loaded.target.path).name if self.loaded else ""
         reply = GrowingReply(self._store, here.messages[-1].chat_id, model, self.setup)
-        done: Done | None = None
-        try:
-            async with aclosing(self._minding(self._generate(here))) as events:
-                async for event in events:
-                    reply.take(event)
-                    if isinstance(event, Written):
-                        (self.on if event.round.speculating else self.off).add(event.round)
-                    if isinstance(event, Done):
-                        done = event
-                    else:
-                        yield event
-                    if problem := reply.take_problem():
-                        yield Notice(problem.code, problem.params)
-        except EngineFailure as failure:
-            reply.fail(failure.code)
-            if not reply.has_begun:
-                await here.set_aside(failure.code)
-            raise
-        finally:
-            if message := await reply.end():
-                here.messages.append(message)
-        if problem := reply.take_problem():
-            yield Notice(problem.code, problem.params)
-        if done:
-            yield done
+        async with aclosing(keeping(here, reply, self._minding(self._generate(here)))) as events:
+            async for event in events:
+                if isinstance(event, Written):
+                    (self.on if event.round.speculating else self.off).add(event.round)
+                yield event
 
     def _generate(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         return self._engine.generate(

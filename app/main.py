@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from specchat.app import arguments, options, streams
+from specchat.app.parser import UsageError
 from specchat.app.status import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE
 from specchat.app.words import sentence
 from specchat.settings.paths import find_paths
@@ -45,7 +46,7 @@ def _run(argv: Sequence[str]) -> int:
             return 0
         judge = _JUDGES.get(parsed.command)
         wanted = judge(parsed, find_paths(os.environ).settings_file, os.environ) if judge else None
-    except options.UsageError as error:
+    except UsageError as error:
         streams.complain(sentence(error.code, error.params))
         return USAGE
     except SystemExit:  # argparse has printed the help

@@ -13,7 +13,7 @@ from specchat.app.bench.choices import CHOICES, SETTLED, Choices
 from specchat.app.bench.plot import ENDINGS
 from specchat.app.bench.prompts import BUILTIN
 from specchat.app.bench.sides import LOOKUP
-from specchat.app.options import UsageError
+from specchat.app.parser import UsageError
 from specchat.settings import sources
 from specchat.settings.values import SCHEMA, Settings
 

@@ -151,7 +151,8 @@ class _Chats:
         with transaction(self._database, "DEFERRED"):  # so that another specchat saves nothing between the questions
             chats = self._rows("SELECT id, title, created, changed FROM chats WHERE id = ?", id)
             messages = self._rows(
-                "SELECT id, chat, role, content, state, stop_reason, model, setup FROM messages WHERE chat = ? ORDER BY id",
+                "SELECT id, chat, role, content, state, stop_reason, model, setup FROM messages "
+                "WHERE chat = ? ORDER BY id",
                 id,
             )
             pieces = self._rows(

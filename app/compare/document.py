@@ -35,7 +35,9 @@ class Told(Part, frozen=True, kw_only=True):
     reason: Reason | None
     """None where nothing was guessed."""
     difference: Difference | None
-    """From the plain reply of the first repeat to the first prompt, at temperature 0; None also where both are alike."""
+    """From the plain reply to the first prompt, in the first repeat, at temperature 0."""
+    same_text: bool | None
+    """Whether those two are alike, token for token; None where they weren't compared."""
 
 
 class Text(Part, frozen=True, kw_only=True):

@@ -80,7 +80,8 @@ def _reserved(folder: Path, stem: str) -> tuple[Path, ...]:
 
 def _appendix(compared: Compared) -> str:
     """The prompts in full, as text that no Markdown is made of."""
-    parts = []
+    system = compared.measured.conditions.system
+    parts = [f"\n**system**\n\n{_fenced(system)}\n"] if system else []
     for asked in compared.prompts:
         said = [*asked.before, ChatMessage("user", asked.text)]
         parts += [f"\n**{message.role}**\n\n{_fenced(message.content)}\n" for message in said]

@@ -96,7 +96,7 @@ def alpha_for(tokens: float, gamma: float) -> float | None:
 
 
 def best_gamma(reason: Reason, costs: Mapping[int, float]) -> tuple[int, float] | None:
-    """The number of guesses a round that promises most, and the speed-up it promises, from the costs of a pass by width.
+    """The number of guesses a round that promises most, and the speed-up it promises, from a pass's costs by width.
 
     Only widths that were measured are considered; None where there is none but one token.
     """

@@ -7,8 +7,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from specchat.app.bench.document import Document
-from specchat.app.bench.prompts import CHAT
 from specchat.app.bench.progress import TimeLeft
+from specchat.app.bench.prompts import CHAT
 from specchat.app.bench.recording import Recording
 from specchat.app.bench.results import of_side
 from specchat.app.bench.runner import Began, BenchEvent, LeftOut, Run, Runner, Stalled
@@ -64,6 +64,7 @@ class Session:
         self.told: list[CodedError | LeftOut | Stalled] = []
         """What a person must hear of."""
         self.result: Compared | None = None
+        self.has_begun = False
         self.is_over = False
         self._conversation = conversation
         self._store = store
@@ -78,6 +79,7 @@ class Session:
 
         The engine is left with what the comparison loaded: `Conversation.load` and `read_again` bring the chat back.
         """
+        self.has_begun = True
         try:
             async with self._conversation.lent() as engine:
                 await self._measure(engine, changed)
@@ -180,7 +182,10 @@ class Session:
             on, off = of_side(self._recording.runs, side, tuple(result.kinds))
             reason = reason_of(_rounds(on), _rounds(off))
             difference = self._differences.get(side)
-            told.append(Told(draft=side.draft, gamma=side.gamma, reason=reason, difference=difference))
+            same = difference is None if side in self._differences else None
+            told.append(
+                Told(draft=side.draft, gamma=side.gamma, reason=reason, difference=difference, same_text=same)
+            )
         return told
 
 

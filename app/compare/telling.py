@@ -156,11 +156,11 @@ def texts(compared: Compared) -> Iterator[str]:
             "The distribution doesn't: each token follows the target's own probabilities, with a draft or without."
         )
         return
-    found = [told.difference for told in compared.sides]
-    if not any(found):
+    if any(told.same_text for told in compared.sides):
         yield _("At temperature 0 both sides wrote the same text, token for token.")
-    for difference in filter(None, found):
-        yield _parted(difference)
+    for told in compared.sides:
+        if told.difference:
+            yield _parted(told.difference)
 
 
 def _parted(difference: Difference) -> str:

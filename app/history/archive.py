@@ -47,9 +47,11 @@ class Measurement:
     whole: msgspec.Struct | None = None
 
 
-def measurement(source: Source, document: Document, runs: Sequence[Run], ready: Ready) -> Measurement:
+def measurement(
+    source: Source, document: Document, runs: Sequence[Run], ready: Ready, whole: msgspec.Struct | None = None
+) -> Measurement:
     """What is to be kept of a measurement on this machine."""
-    return Measurement(source, document, runs, machine_name(ready))
+    return Measurement(source, document, runs, machine_name(ready), whole)
 
 
 class Archive:

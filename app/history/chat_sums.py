@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from specchat.app.chats.records import Setup
@@ -23,6 +24,9 @@ _REPLIES = """SELECT id, setup, model, content, created,
         AND said.role = 'user' ORDER BY said.id DESC LIMIT 1)
     FROM messages WHERE role = 'assistant' AND id > ? ORDER BY id LIMIT ?"""
 _ROUNDS = "SELECT message, first, steps FROM rounds WHERE message BETWEEN ? AND ? ORDER BY message, first"
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class KeptReply:
 async def kept_replies(store: Store) -> AsyncIterator[KeptReply]:
     """Every reply in the store, the oldest first. Raises `StoreError`."""
     last = 0
-    while piece := await store.work(lambda database, after=last: _read(database, after)):
+    while piece := await store.work(partial(_read, after=last)):
         for reply in piece:
             yield reply
         last = piece[-1].id
@@ -73,7 +77,7 @@ async def chat_sums(store: Store) -> tuple[ChatSums, ...]:
 @dataclass
 class _Sum:
     replies: int = 0
-    when: datetime = datetime.min.replace(tzinfo=UTC)
+    when: datetime = _LONG_AGO
     on: Tally = field(default_factory=Tally)
     off: Tally = field(default_factory=Tally)
 

@@ -14,7 +14,7 @@ from specchat.app.history.files import as_csv, as_json
 from specchat.app.history.reading import read_history
 from specchat.app.history.records import History
 from specchat.app.history.report import blocks
-from specchat.app.options import UsageError
+from specchat.app.parser import UsageError
 from specchat.app.status import FAILED
 from specchat.app.streams import complain
 from specchat.app.words import sentence

@@ -36,7 +36,8 @@ def as_csv(history: History) -> str:
     written = StringIO()
     writer = csv.DictWriter(written, _COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(_line(row) for row in (*history.entries, *history.chats))
+    rows: list[Entry | ChatSums] = [*history.entries, *history.chats]
+    writer.writerows(map(_line, rows))
     return written.getvalue()
 
 

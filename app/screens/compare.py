@@ -19,7 +19,8 @@ from specchat.app.actions import BY_NAME
 from specchat.app.bench.blocks import as_text
 from specchat.app.bench.prompts import Prompt, builtin_prompts, kind_name
 from specchat.app.chats.store import Store
-from specchat.app.compare.order import Order, guessing, order_for
+from specchat.app.bench.sides import PLAIN, Side
+from specchat.app.compare.order import Order, order_for
 from specchat.app.compare.session import PLAIN_KEY, Session
 from specchat.app.compare.telling import one_line, verdict
 from specchat.app.conversation import Conversation
@@ -38,6 +39,9 @@ class Desk(Protocol):
 
     def lend(self, work: Work) -> None:
         """Let `work` have the engine for itself when its turn comes."""
+
+    def withdraw(self) -> bool:
+        """Take it back, if its turn hasn't come; whether it was so."""
 
     def stop(self) -> bool:
         """Stop it; whether anything was being done."""
@@ -82,10 +86,7 @@ class CompareScreen(ModalScreen[None]):
         self._session: Session | None = None
         self._shown_result: object = None
         self._repaints = Repaints(self._paint, time.monotonic, self.set_timer)
-        self._sides = {
-            PLAIN_KEY: CompareSide(PLAIN_KEY, conversation.speculation.gamma),
-            guessing(conversation): CompareSide(guessing(conversation), conversation.speculation.gamma or "auto"),
-        }
+        self._without, self._with = CompareSide(), CompareSide()
 
     def compose(self) -> ComposeResult:
         """What is asked, how far it is, what came of it, and the texts."""
@@ -96,7 +97,7 @@ class CompareScreen(ModalScreen[None]):
             yield Static(id="told", markup=False)
             with VerticalScroll(id="page"):
                 yield Static(id="verdict", markup=False)
-                yield Container(*self._sides.values(), id="sides")
+                yield Container(self._without, self._with, id="sides")
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -160,8 +161,11 @@ class CompareScreen(ModalScreen[None]):
         """Stop the comparison; close the screen where there is none."""
         if not self._is_running:
             self.dismiss()
-        elif not self._desk.stop():  # its turn hasn't come
+        elif self._desk.withdraw():
             self._session = None
+            self._say(_how_to_begin())
+        else:
+            self._desk.stop()
 
     # ------------------------------------------------------------------ inside
 
@@ -191,8 +195,10 @@ class CompareScreen(ModalScreen[None]):
         self.query_one("#told").set_class(bool(told), "-some")
         is_single = session.order.source == "compare"
         self.query_one("#sides").display = is_single
-        for key, side in self._sides.items() if is_single else ():
-            side.show(session.live.get(key))
+        if is_single:
+            order = session.order
+            self._without.show(PLAIN, session.live.get(PLAIN_KEY))
+            self._with.show(Side(order.drafts[0], order.gamma), session.live.get(order.drafts[0]))
         if session.is_over:
             self._show_result(session)
         elif line := progress(session):

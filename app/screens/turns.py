@@ -96,6 +96,11 @@ class Turns:
         self._work = work
         self._wake.set()
 
+    def withdraw(self) -> bool:
+        """Take back what waits for the engine; whether there was something."""
+        work, self._work = self._work, None
+        return work is not None
+
     def send(self, prompt: str) -> None:
         """Send `prompt` when its turn comes."""
         if self._is_reading:  # the reply reads all the same

@@ -65,7 +65,8 @@ WORDS: tuple[tuple[str, str], ...] = (
     (
         _("session on, off"),
         _(
-            "sums since specchat was started: rounds with speculation on and off apart. They wrote different texts, so only a comparison (F4) measures"
+            "sums since specchat was started: rounds with speculation on and off apart. They wrote different texts, "
+            "so only a comparison (F4) measures"
         ),
     ),
     (_("round"), _("the guesses for one target pass, and what came of them")),

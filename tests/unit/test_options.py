@@ -12,7 +12,8 @@ import pytest
 
 from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
 from specchat.app.main import main
-from specchat.app.options import UsageError, option, parse
+from specchat.app.options import option, parse
+from specchat.app.parser import UsageError
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
 from specchat.settings.values import SCHEMA, ModelOptions, Settings
@@ -178,7 +179,7 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
         (("doctor", "now"), "now is one argument too many: `specchat doctor` takes options alone."),
         (("chat", "hello"), "hello is one argument too many: `specchat chat` takes options alone."),
-        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, doctor."),
+        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, history, doctor."),
         (("--gamma", "3", "ask"), "ask is one argument too many: `specchat chat` takes options alone."),
         (
             ("demo", "--target", "x.gguf"),
