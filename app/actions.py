@@ -93,9 +93,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list."), footer=N_("new")
     ),
-    Action(
-        "chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one.")
-    ),
+    Action("chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one.")),
     Action(
         "settings",
         ("f8", "ctrl+s"),

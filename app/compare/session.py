@@ -183,9 +183,7 @@ class Session:
             reason = reason_of(_rounds(on), _rounds(off))
             difference = self._differences.get(side)
             same = difference is None if side in self._differences else None
-            told.append(
-                Told(draft=side.draft, gamma=side.gamma, reason=reason, difference=difference, same_text=same)
-            )
+            told.append(Told(draft=side.draft, gamma=side.gamma, reason=reason, difference=difference, same_text=same))
         return told
 
 

@@ -113,7 +113,7 @@ def reason_table(reason: Reason) -> Table:
             never if reason.verify_needed is None else _("below {value}").format(value=number(reason.verify_needed, 2)),
         ),
     )
-    return Table((_("why"), _("here"), _("pays")), rows, words=1)
+    return Table((_("why"), _("here"), _("pays if")), rows, words=1)
 
 
 def _meaning(reason: Reason) -> Iterator[str]:
@@ -164,30 +164,34 @@ def texts(compared: Compared) -> Iterator[str]:
 
 
 def _parted(difference: Difference) -> str:
-    said = [
-        _("The texts part at token {position}, after “{shared}”: “{without}” without, “{with_draft}” with the draft.")
-    ]
-    gap = difference.gap
-    if gap is not None:
-        first, second = difference.words[:2]
-        said.append(
-            _("There the target's two likeliest tokens, “{first}” and “{second}”, are {gap} apart in logits.").format(
-                first=one_line(first.text, 20), second=one_line(second.text, 20), gap=number(gap, 3)
-            )
-        )
-        if difference.is_near_tie:
-            said.append(
-                _("That is a near-tie: a pass over several tokens rounds otherwise than one over a single token.")
-            )
-        else:
-            said.append(_("That is no near-tie, so please report it: at temperature 0 the texts should be the same."))
-    said[0] = said[0].format(
-        position=difference.position + 1,
+    place = difference.position + 1
+    if not difference.without and not difference.with_draft:
+        said = _("Both sides wrote the same text at temperature 0, but of other tokens from token {position} on.")
+        return " ".join([said.format(position=place), *_tie(difference)])
+    said = _(
+        "The texts part at token {position}, after “{shared}”: “{without}” without, “{with_draft}” with the draft."
+    )
+    said = said.format(
+        position=place,
         shared=one_line(difference.shared, 40),
         without=one_line(difference.without, 30) or _("(the end)"),
         with_draft=one_line(difference.with_draft, 30) or _("(the end)"),
     )
-    return " ".join(said)
+    return " ".join([said, *_tie(difference)])
+
+
+def _tie(difference: Difference) -> Iterator[str]:
+    """How nearly the target's choice was a tie."""
+    gap = difference.gap
+    if gap is None:
+        return
+    first, second = (one_line(word.text, 20) for word in difference.words[:2])
+    said = _("There the target's two likeliest tokens, “{first}” and “{second}”, are {gap} apart in logits.")
+    yield said.format(first=first, second=second, gap=number(gap, 3))
+    if difference.is_near_tie:
+        yield _("That is a near-tie: a pass over several tokens rounds otherwise than one over a single token.")
+    else:
+        yield _("That is no near-tie, so rounding alone hardly explains it.")
 
 
 def one_line(text: str, most: int) -> str:

@@ -30,7 +30,8 @@ from specchat.models.engine.messages import Ready
 _counters: msgspec.json.Decoder[Counters] = msgspec.json.Decoder(Counters)
 
 _ENTRIES = """SELECT id, source, created, partial, setup, drafter, gamma, kind, temperature, speed_up, low, high, pairs,
-    verdict, counters_on, counters_off FROM comparisons JOIN benches ON bench = id"""
+    verdict, counters_on, counters_off FROM comparisons JOIN benches ON bench = id
+    ORDER BY created DESC, id DESC, comparisons.rowid"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +165,14 @@ def _run(bench: int, number: int, run: Run) -> dict[str, object]:
 
 
 def _insert(database: sqlite3.Connection, table: str, row: dict[str, object]) -> None:
-    names, marks = ", ".join(row), ", ".join("?" * len(row))
-    database.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values()))
+    statement = "INSERT INTO {table} ({names}) VALUES ({marks})"
+    marks = ", ".join("?" * len(row))
+    database.execute(statement.format(table=table, names=", ".join(row), marks=marks), tuple(row.values()))
 
 
 def _entries(database: sqlite3.Connection, target: str | None) -> Iterator[Entry]:
     """What can be read of them."""
-    for row in database.execute(f"{_ENTRIES} ORDER BY created DESC, id DESC, comparisons.rowid").fetchall():
+    for row in database.execute(_ENTRIES).fetchall():
         entry = _entry(row)
         if entry is not None and target in (None, entry.setup.target):
             yield entry

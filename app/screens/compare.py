@@ -16,17 +16,16 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
 from specchat.app.actions import BY_NAME
-from specchat.app.bench.blocks import as_text
 from specchat.app.bench.prompts import Prompt, builtin_prompts, kind_name
-from specchat.app.chats.store import Store
 from specchat.app.bench.sides import PLAIN, Side
+from specchat.app.chats.store import Store
 from specchat.app.compare.order import Order, order_for
 from specchat.app.compare.session import PLAIN_KEY, Session
-from specchat.app.compare.telling import one_line, verdict
+from specchat.app.compare.telling import one_line
 from specchat.app.conversation import Conversation
 from specchat.app.screens.turns import Work
 from specchat.app.widgets.compare_side import CompareSide
-from specchat.app.widgets.compare_words import notice, progress
+from specchat.app.widgets.compare_words import notice, progress, told
 from specchat.app.widgets.look import LABEL, VALUE
 from specchat.app.widgets.repaints import Repaints
 from specchat.app.words import _, plural, sentence, visible
@@ -190,9 +189,9 @@ class CompareScreen(ModalScreen[None]):
         session = self._session
         if session is None or not self.is_attached:
             return
-        told = "\n".join(notice(event) for event in session.told)
-        self.query_one("#told", Static).update(told)
-        self.query_one("#told").set_class(bool(told), "-some")
+        said = "\n".join(notice(event) for event in session.told)
+        self.query_one("#told", Static).update(said)
+        self.query_one("#told").set_class(bool(said), "-some")
         is_single = session.order.source == "compare"
         self.query_one("#sides").display = is_single
         if is_single:
@@ -214,7 +213,7 @@ class CompareScreen(ModalScreen[None]):
             self._say(_("Nothing was measured."))
             return
         self._say(_("Done. 1, 3 or 5 compares again, t tries several drafts, e exports, h shows what is known."))
-        self.query_one("#verdict", Static).update(as_text(verdict(session.result), width))
+        self.query_one("#verdict", Static).update(told(session.result, width))
         self.query_one("#page").scroll_home(animate=False)
 
 

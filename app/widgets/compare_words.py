@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from textual.content import Content
+
+from specchat.app.bench.blocks import as_text
 from specchat.app.bench.prompts import kind_name
-from specchat.app.bench.report import draft_name, gamma_name
+from specchat.app.bench.report import draft_name, gamma_name, verdict_sentence
 from specchat.app.bench.runner import LeftOut, Stalled
 from specchat.app.bench.sides import Side
+from specchat.app.compare.document import Compared
 from specchat.app.compare.session import Session
+from specchat.app.compare.telling import verdict
 from specchat.app.screens.turns import STAGES
+from specchat.app.widgets.look import ACCEPTED, VALUE
 from specchat.app.words import _, sentence
 from specchat.models.errors import CodedError
+
+_STYLES = {"helps": f"{VALUE} {ACCEPTED}", "hurts": f"{VALUE} $text-error"}
 
 
 def progress(session: Session) -> str:
@@ -38,6 +46,15 @@ def notice(event: CodedError | LeftOut | Stalled) -> str:
             return _("The machine stood still during a reply, so that is written anew.")
         case _:
             return sentence(event.code, event.params)
+
+
+def told(compared: Compared, width: int) -> Content:
+    """The verdict and the reason, laid out for `width` columns; the verdict stands out, also without colours."""
+    styles = {
+        verdict_sentence(side.overall): _STYLES.get(side.overall.verdict, VALUE) for side in compared.measured.sides
+    }
+    lines = as_text(verdict(compared), width).splitlines()
+    return Content("\n").join(Content.styled(line, styles.get(line, "")) for line in lines)
 
 
 def side_words(side: Side) -> str:

@@ -129,7 +129,7 @@ def session(label: str, counters: Counters | None) -> Content:
 def indicative(state: CounterState) -> Content:
     """What the two sums are worth beside each other, once there are both."""
     both = state.session_on is not None and state.session_off is not None
-    return Content.styled(_("different text: indicative, not measured") if both else "", LABEL)
+    return Content.styled(_("other texts: indicative, not measured") if both else "", LABEL)
 
 
 def _row(label: str, value: str, more: Content | str = "") -> Content:

@@ -133,7 +133,7 @@ async def test_at_temperature_0_it_shows_where_the_texts_part(tmp_path: Path) ->
         await chat.pilot.press("1")
         await done(chat)
         await chat.pilot.press("end")
-        await chat.until(lambda: "The texts part at token 1" in " ".join(chat.text.split()))
+        await chat.until(lambda: "other tokens from token 1 on" in " ".join(chat.text.split()))
 
 
 async def test_an_engine_that_dies_is_told_of_and_the_chat_goes_on(tmp_path: Path) -> None:
@@ -210,4 +210,4 @@ async def test_sums_of_on_and_off_bear_an_honest_label(tmp_path: Path) -> None:
         assert "indicative" not in chat.text
         await chat.pilot.press("f2")
         await chat.ask("two")
-        await chat.until(lambda: "different text: indicative, not measured" in chat.text)
+        await chat.until(lambda: "other texts: indicative, not measured" in chat.text)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from specchat.app.bench.document import Document
 from specchat.app.bench.prompts import Prompt
 from specchat.app.compare.order import order_for
 from specchat.app.compare.session import Session
@@ -49,48 +50,45 @@ def by_speculation(rounds: list[Round]) -> tuple[Counters, Counters]:
 
 
 async def test_a_chat_with_toggles_stops_a_killed_engine_and_a_cancelled_comparison(tmp_path: Path) -> None:
-    fault = Fault("reply", "signal", signal.SIGKILL, once=str(tmp_path / "killed"))
-    (tmp_path / "killed").touch()
+    killed = tmp_path / "killed"
+    killed.touch()
+    fault = Fault("reply", "signal", signal.SIGKILL, once=str(killed))
     scenario = Scenario(endless=True, rate=500, plain_rate=200, real_time=True, faults=(fault,))
-    settings = Settings(sampling=Sampling(temperature=0.0))
-    async with conversing(tmp_path, scenario, settings=settings) as scene:
+    async with conversing(tmp_path, scenario, settings=Settings(sampling=Sampling(temperature=0.0))) as scene:
         rounds = await written(scene, "one", toggle_at=3, stop_at=8)
         rounds += await written(scene, "two", toggle_at=2, stop_at=6)
-
-        session = Session(scene.conversation, scene.conversation.store, order_for(scene.conversation, PROMPT, 3))
-        done = asyncio.Event()
-        task = asyncio.create_task(session.run(lambda: _after(session, 3, done)))
-        await done.wait()
-        task.cancel()
-        await asyncio.wait({task})
-        assert task.cancelled()
-        result = session.result
-        assert result is not None and result.measured.partial
-
-        (tmp_path / "killed").unlink()
+        result = await cancelled_comparison(scene)
+        killed.unlink()
         with pytest.raises(EngineDied):
             await written(scene, "three")
         rounds += [step.round for step in scene.messages[-1].steps]
         rounds += await written(scene, "four", stop_at=4)
 
-        sums = await chat_sums(scene.conversation.store)
         on, off = by_speculation(rounds)
+        assert off.tokens and on.tokens
+        sums = await chat_sums(scene.conversation.store)
         for side, whole in (("on", on), ("off", off)):
             for name in ("tokens", "target_passes", "drafted", "accepted", "rejected", "draft_runs"):
                 assert sum(getattr(getattr(row, side), name) for row in sums) == getattr(whole, name)
-            seconds = sum(getattr(row, side).seconds for row in sums)
-            assert seconds == pytest.approx(whole.seconds)
-        assert off.tokens and on.tokens
-        assert (scene.conversation.on.counters().tokens, scene.conversation.off.counters().tokens) == (
-            on.tokens,
-            off.tokens,
-        )
+            assert sum(getattr(row, side).seconds for row in sums) == pytest.approx(whole.seconds)
+        assert scene.conversation.on.counters().tokens == on.tokens
 
         [entry] = await Archive(scene.conversation.store).entries()
         assert entry.partial
-        assert entry.on.tokens + entry.off.tokens == sum(
-            run.tokens for run in result.measured.runs[: 2 * entry.pairs]
-        )
+        assert entry.on.tokens + entry.off.tokens == sum(run.tokens for run in result.runs[: 2 * entry.pairs])
+
+
+async def cancelled_comparison(scene: Scene) -> Document:
+    """What is left of a comparison that was cancelled in its fourth reply."""
+    session = Session(scene.conversation, scene.conversation.store, order_for(scene.conversation, PROMPT, 3))
+    begun = asyncio.Event()
+    task = asyncio.create_task(session.run(lambda: _after(session, 3, begun)))
+    await begun.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    assert task.cancelled()
+    assert session.result is not None and session.result.measured.partial
+    return session.result.measured
 
 
 def _after(session: Session, replies: int, done: asyncio.Event) -> None:

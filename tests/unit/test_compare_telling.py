@@ -58,7 +58,7 @@ def said(found: Compared) -> str:
 def test_the_verdict_comes_with_its_interval_and_its_reason() -> None:
     text = said(compared())
     assert text.startswith("helps: 1.5")
-    assert "why here pays" in text
+    assert "why here pays if" in text
     assert "α 0.70 above" in text
     assert "A round made 3.0 guesses, brought 3.00 tokens" in text
 
@@ -85,7 +85,7 @@ def test_at_temperature_0_the_first_difference_is_shown_with_the_gap_of_the_logi
     assert "part at token 4, after “The gull flew”: “over” without, “under” with the draft." in text
     assert "are 0.250 apart in logits. That is a near-tie" in text
     wide = msgspec.structs.replace(PARTED, words=(Word("a", 9.0), Word("b", 1.0)))
-    assert "That is no near-tie, so please report it" in said(compared(difference=wide, same=False))
+    assert "That is no near-tie" in said(compared(difference=wide, same=False))
 
 
 @pytest.mark.parametrize(("same", "claims"), [(True, True), (None, False)])

@@ -110,7 +110,7 @@ async def test_the_latest_whole_measurement_of_a_pair_is_known(store: Store, tmp
     assert await known_speedup(store, target, draft, "another machine") is None
 
 
-async def test_drafts_to_try_lie_beside_those_in_use(store: Store, tmp_path: Path) -> None:
+def test_drafts_to_try_lie_beside_those_in_use(tmp_path: Path) -> None:
     for name, size in (("target.gguf", 100), ("draft.gguf", 10), ("small.gguf", 5), ("huge.gguf", 200), ("x.txt", 1)):
         (tmp_path / name).write_bytes(b"x" * size)
     found = find_candidates(tmp_path / "target.gguf", str(tmp_path / "draft.gguf"))

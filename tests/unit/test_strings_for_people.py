@@ -37,6 +37,7 @@ ALLOWED: Mapping[str, str] = {
     '" --no-cache --reinstall-package llama-cpp-python --no-binary llama-cpp-python ': "a command",
     "$env:": "a command",
     "specchat doctor [--json]": "a command",
+    "specchat history [--json|--csv]": "a command",
     "# *A* `title`\n\n- **item**\n\n```python\npass\n```\n": "laid out in advance, and never shown",
     "Esc": "what stands on a key",
     "Enter": "what stands on a key",
