@@ -22,8 +22,10 @@ class Candidate:
     """The speed-up it was measured to bring for this target, latest."""
 
 
-def find_candidates(target: Path, present: str, entries: Iterable[Entry] = ()) -> tuple[Candidate, ...]:
-    """The present draft and lookup first, then the other GGUF files beside the draft and the target.
+def find_candidates(
+    target: Path, present: str, entries: Iterable[Entry] = (), measured: Iterable[str] = ()
+) -> tuple[Candidate, ...]:
+    """The present draft and lookup first, then the files `measured` before, then those beside the draft and the target.
 
     A file as large as the target or larger can't make it faster, so it isn't offered. Looks at the disk.
     """
@@ -31,7 +33,7 @@ def find_candidates(target: Path, present: str, entries: Iterable[Entry] = ()) -
     folders = dict.fromkeys(Path(path).parent for path in (present, str(target)) if path != LOOKUP)
     files = [path for folder in folders for path in _models(folder)]
     most = file_size(target)
-    drafts = [present, LOOKUP, *map(str, files)]
+    drafts = [present, LOOKUP, *measured, *map(str, files)]
     found = []
     for draft in dict.fromkeys(drafts):
         size = 0 if draft == LOOKUP else file_size(draft)

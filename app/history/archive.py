@@ -69,6 +69,10 @@ class Archive:
         """All that was measured, the latest first; of one target's file (its name) where one is given."""
         return await self._store.work(lambda database: tuple(_entries(database, target)))
 
+    async def drafts(self, target: str) -> tuple[str, ...]:
+        """The paths of all draft files that were measured for a target's file (its name), the latest first."""
+        return await self._store.work(lambda database: tuple(_drafts(database, target)))
+
     async def document(self, bench: int) -> bytes | None:
         """The JSON of a measurement; None where there is none, or it can't be read."""
         return await self._store.work(lambda database: _document(database, bench))
@@ -176,6 +180,12 @@ def _entries(database: sqlite3.Connection, target: str | None) -> Iterator[Entry
         entry = _entry(row)
         if entry is not None and target in (None, entry.setup.target):
             yield entry
+
+
+def _drafts(database: sqlite3.Connection, target: str) -> Iterator[str]:
+    benches = {entry.bench for entry in _entries(database, target)}
+    rows = database.execute("SELECT bench, draft FROM runs GROUP BY bench, draft ORDER BY bench DESC").fetchall()
+    yield from dict.fromkeys(draft for bench, draft in rows if bench in benches and draft not in ("", LOOKUP))
 
 
 def _entry(row: Sequence[Any]) -> Entry | None:

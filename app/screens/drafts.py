@@ -42,10 +42,12 @@ class Chosen:
 async def choose_drafts(app: App[object], conversation: Conversation, store: Store) -> Chosen | None:
     """Let a person choose; None where nothing is to be done."""
     entries: tuple[Entry, ...] = ()
-    with suppress(StoreError):  # the figures of before are only a help
-        entries = await Archive(store).entries(file_name(conversation.target))
+    measured: tuple[str, ...] = ()
+    with suppress(StoreError):  # what was measured before is only a help
+        archive, name = Archive(store), file_name(conversation.target)
+        entries, measured = await archive.entries(name), await archive.drafts(name)
     target = conversation.target.absolute()
-    found = await asyncio.to_thread(find_candidates, target, guessing(conversation), entries)
+    found = await asyncio.to_thread(find_candidates, target, guessing(conversation), entries, measured)
     return await app.push_screen_wait(DraftsScreen(found))
 
 

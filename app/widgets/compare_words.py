@@ -50,9 +50,8 @@ def notice(event: CodedError | LeftOut | Stalled) -> str:
 
 def told(compared: Compared, width: int) -> Content:
     """The verdict and the reason, laid out for `width` columns; the verdict stands out, also without colours."""
-    styles = {
-        verdict_sentence(side.overall): _STYLES.get(side.overall.verdict, VALUE) for side in compared.measured.sides
-    }
+    sides = [side.overall for side in compared.measured.sides]
+    styles = {verdict_sentence(overall): _STYLES.get(overall.verdict, VALUE) for overall in sides}
     lines = as_text(verdict(compared), width).splitlines()
     return Content("\n").join(Content.styled(line, styles.get(line, "")) for line in lines)
 

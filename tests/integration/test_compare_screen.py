@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.widgets import OptionList
 
+from specchat.app.chats.records import Message, Setup, Step
+from specchat.app.chats.store import Store
 from specchat.app.screens.compare import CompareScreen
 from specchat.app.screens.drafts import DraftsScreen
 from specchat.app.screens.history import HistoryScreen
 from specchat.settings.values import Reply, Sampling, Settings
 from support.chatting import Chatting, chatting
 from support.fake_engine import Scenario
+from support.rounds import make_round
 
 GREEDY = Settings(sampling=Sampling(temperature=0.0), reply=Reply(max_tokens=30))
 FASTER = Scenario(rate=30, plain_rate=20)
@@ -211,3 +215,22 @@ async def test_sums_of_on_and_off_bear_an_honest_label(tmp_path: Path) -> None:
         await chat.pilot.press("f2")
         await chat.ask("two")
         await chat.until(lambda: "other texts: indicative, not measured" in chat.text)
+
+
+async def test_a_draft_that_used_to_be_better_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specchat.app.history.collapse.COLLAPSE", 0.9)  # the scripted draft's α is always 0.7
+    store = Store(tmp_path / "chats.sqlite3")
+    assert await store.open() is None
+    kept, _said = await store.start_chat("", "before")
+    steps = (Step(replace(make_round(10, 9), alpha_sum=9.5, alpha_weight=10.0), ()),) * 30
+    setup = Setup("target.gguf", 0, "draft.gguf", 0, "A processor · CPU")
+    await store.save(Message(0, kept.id, "assistant", "…", "whole", steps, "end", "target.gguf", setup))
+    await store.close()
+    settings = Settings(reply=Reply(max_tokens=200))
+    async with chatting(tmp_path, Scenario(endless=True), settings=settings) as chat:
+        await chat.ask("one")
+        said = "draft.gguf agrees far less with the target than in earlier chats: α 0.70, 0.95 before."
+        await chat.until(lambda: said in chat.notices)
+        await chat.pilot.press("escape")
+        await chat.ask("two")
+        assert said not in chat.notices

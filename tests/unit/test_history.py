@@ -117,6 +117,17 @@ def test_drafts_to_try_lie_beside_those_in_use(tmp_path: Path) -> None:
     assert [Path(candidate.draft).name for candidate in found] == ["draft.gguf", LOOKUP, "small.gguf"]
 
 
+async def test_drafts_that_were_measured_are_known_wherever_they_lie(store: Store, tmp_path: Path) -> None:
+    await keep(store)
+    assert await Archive(store).drafts("target.gguf") == (DRAFT,)
+    assert await Archive(store).drafts("another.gguf") == ()
+    elsewhere = tmp_path / "elsewhere.gguf"
+    (tmp_path / "target.gguf").write_bytes(b"xx")
+    elsewhere.write_bytes(b"x")
+    found = find_candidates(tmp_path / "target.gguf", LOOKUP, (), [str(elsewhere), DRAFT])
+    assert [candidate.draft for candidate in found] == [LOOKUP, str(elsewhere)]  # the other isn't there any more
+
+
 # ------------------------------------------------------------------ sums of chats
 
 
