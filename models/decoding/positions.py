@@ -119,7 +119,8 @@ def _position(
 def _top(law: Distribution) -> Ids:
     """The likeliest tokens of a law, in no order."""
     if law.ids is None:
-        return _likeliest(law.probabilities[None], WORDS)[0]
+        dense: Ids = _likeliest(law.probabilities[None], WORDS)[0]
+        return dense
     if law.ids.size <= WORDS:
         return law.ids
     most = law.ids.size - WORDS
