@@ -56,10 +56,26 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "xray",
-        ("f3", "ctrl+r"),
+        ("f3", "ctrl+right_square_bracket"),
         N_("X-ray of a reply"),
         N_("Show where each token of the selected reply came from; of the last reply if none is selected."),
         footer=N_("X-ray"),
+    ),
+    Action(
+        "compare",
+        ("f4", "ctrl+r"),
+        N_("Compare without and with the draft"),
+        N_(
+            "Answer what is typed, or else the selected or last prompt, without and with speculation in turns, and say "
+            "what the draft brings."
+        ),
+        footer=N_("compare"),
+    ),
+    Action(
+        "history",
+        ("ctrl+underscore",),
+        N_("History"),
+        N_("Show what was measured, and what the chats sum up to, by models, machine and kind of prompt."),
     ),
     Action(
         "counter",
@@ -77,9 +93,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list."), footer=N_("new")
     ),
-    Action(
-        "chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one."), footer=N_("chats")
-    ),
+    Action("chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one.")),
     Action(
         "settings",
         ("f8", "ctrl+s"),
@@ -138,7 +152,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("page_up", ("pageup",), N_("A page up"), N_("Scroll the messages a page up.")),
     Action("page_down", ("pagedown",), N_("A page down"), N_("Scroll the messages a page down.")),
-    Action("theme", ("f4",), N_("Light or dark"), N_("Change between the light and the dark look."), "app"),
+    Action("theme", (), N_("Light or dark"), N_("Change between the light and the dark look."), "app"),
     Action("command_palette", ("ctrl+p",), N_("Command palette"), N_("Find any of these by its name."), "app"),
     Action(
         "quit",
@@ -227,6 +241,8 @@ _SIGNS = {
     "enter": "Enter",
     "tab": "Tab",
     "backslash": "\\",
+    "right_square_bracket": "]",
+    "underscore": "_",
     "pageup": "PgUp",
     "pagedown": "PgDn",
 }

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
+from specchat.app.chats.keeping import keeping
 from specchat.app.chats.opened import OpenChat
 from specchat.app.chats.prompt import prompt_of, whole_characters
-from specchat.app.chats.records import Chat, Message
+from specchat.app.chats.records import Chat, Message, Setup
 from specchat.app.chats.store import Store
 from specchat.app.costs import Costs
 from specchat.app.drafters import able_drafter, usual_drafter
+from specchat.app.history.setups import setup_of
 from specchat.models.decoding.counters import Tally
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineDied, EngineFailure
@@ -26,7 +29,7 @@ from specchat.models.engine.messages import (
     Event,
     Loaded,
     ModelFile,
-    Notice,
+    Prefilled,
     Written,
 )
 from specchat.settings.values import MAX_GAMMA, Gamma, RuleName, Settings, Speculation
@@ -56,6 +59,8 @@ class Conversation:
         self.draft = draft
         self.on = Tally()
         self.off = Tally()
+        self.setup: Setup | None = None
+        """What was loaded last, and where."""
         self._engine = engine
         self._store = store
         self._costs = Costs(engine, store)
@@ -79,6 +84,11 @@ class Conversation:
     def is_kept(self) -> bool:
         """Whether all that was said is on disk, as far as is known."""
         return self._store.is_on_disk
+
+    @property
+    def store(self) -> Store:
+        """Where the chats are kept."""
+        return self._store
 
     @property
     def settings(self) -> Settings:
@@ -123,10 +133,7 @@ class Conversation:
     # ------------------------------------------------------------------ models
 
     async def choose(self, target: Path, draft: Path | None) -> None:
-        """Want another pair. `load` or the next `send` loads it, and keeps a target that is loaded already.
-
-        A draft that was chosen is meant to guess; without one, prompt lookup takes its place.
-        """
+        """Want another pair, which `load` or the next `send` loads. A draft that was chosen is meant to guess."""
         self.target, self.draft = target, draft
         if draft is not None or self.drafter in ("both", "model"):
             self.change(drafter=usual_drafter(has_draft=draft is not None, gamma=self.speculation.gamma))
@@ -137,8 +144,7 @@ class Conversation:
         Raises `EngineFailure`: `cancelled` after `stop`, `engine_died_twice` {path} while `must_ask_before_load`.
         Leaving the iteration early stops the load.
         """
-        self._insist_on_leave()
-        self._is_stopping = False
+        self._begin()
         async with aclosing(self._load()) as events:
             async for event in events:
                 yield event
@@ -151,6 +157,29 @@ class Conversation:
     def allow_load(self) -> None:
         """Allow one more try with the wanted pair; if the engine dies again, ask again."""
         self._deaths[self._wanted] = DEATHS - 1
+
+    @asynccontextmanager
+    async def lent(self) -> AsyncIterator[EngineClient]:
+        """The engine, for replies that belong to no chat. Afterwards `load` brings the pair back."""
+        heard = self._engine.on_measured
+        try:
+            yield self._engine
+        finally:
+            self._engine.on_measured = heard
+            self._asked_for = None
+
+    async def read_again(self) -> AsyncGenerator[Event, None]:
+        """Have the models read the open chat, as they had before the engine was lent: the next message needn't wait.
+
+        Gives `Progress`. Raises `EngineFailure`. `stop` ends it.
+        """
+        self._is_stopping = False
+        if self.messages and self._is_loaded:
+            async with aclosing(self._minding(self._generate(self._open))) as events:
+                async for event in events:
+                    if isinstance(event, Prefilled | Done):
+                        return
+                    yield event
 
     # ------------------------------------------------------------------ replies
 
@@ -166,8 +195,7 @@ class Conversation:
         where the reply fails: the message stays, and what there is of the reply is the last of `messages`, as `cut`;
         where there is nothing of it, the message itself is. Leaving the iteration early stops the reply and keeps it.
         """
-        self._insist_on_leave()
-        self._is_stopping = False
+        self._begin()
         here = self._open
         await here.say(whole_characters(text))
         if not self._is_loaded:
@@ -237,7 +265,8 @@ class Conversation:
         """Whether the engine was asked for exactly the wanted pair and has it, perhaps without a draft that failed."""
         return self._engine.loaded is not None and self._asked_for == self._wanted
 
-    def _insist_on_leave(self) -> None:
+    def _begin(self) -> None:
+        self._is_stopping = False
         if self.must_ask_before_load:
             raise EngineFailure("engine_died_twice", {"path": str(self.target)})
 
@@ -245,37 +274,19 @@ class Conversation:
         self._asked_for = self._wanted
         async with aclosing(self._minding(self._costs.load(*self._asked_for))) as events:
             async for event in events:
+                if isinstance(event, Loaded) and self._engine.ready:
+                    self.setup = await asyncio.to_thread(setup_of, event, self._engine.ready)
                 yield event
 
     async def _answer(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         """The reply to the latest message; whatever happens, what there is of it joins the messages."""
         model = Path(self.loaded.target.path).name if self.loaded else ""
-        reply = GrowingReply(self._store, here.messages[-1].chat_id, model)
-        done: Done | None = None
-        try:
-            async with aclosing(self._minding(self._generate(here))) as events:
-                async for event in events:
-                    reply.take(event)
-                    if isinstance(event, Written):
-                        (self.on if event.round.speculating else self.off).add(event.round)
-                    if isinstance(event, Done):
-                        done = event
-                    else:
-                        yield event
-                    if problem := reply.take_problem():
-                        yield Notice(problem.code, problem.params)
-        except EngineFailure as failure:
-            reply.fail(failure.code)
-            if not reply.has_begun:
-                await here.set_aside(failure.code)
-            raise
-        finally:
-            if message := await reply.end():
-                here.messages.append(message)
-        if problem := reply.take_problem():
-            yield Notice(problem.code, problem.params)
-        if done:
-            yield done
+        reply = GrowingReply(self._store, here.messages[-1].chat_id, model, self.setup)
+        async with aclosing(keeping(here, reply, self._minding(self._generate(here)))) as events:
+            async for event in events:
+                if isinstance(event, Written):
+                    (self.on if event.round.speculating else self.off).add(event.round)
+                yield event
 
     def _generate(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         return self._engine.generate(

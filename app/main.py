@@ -69,12 +69,19 @@ def _models_arguments(*sources: Any) -> Any:
     return models_arguments(*sources)
 
 
+def _history_arguments(*sources: Any) -> Any:
+    from specchat.app.history.command import judge
+
+    return judge(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
     "bench": _bench_arguments,
     "chat": arguments.chat_arguments,
     "demo": arguments.chat_arguments,
     "models": _models_arguments,
+    "history": _history_arguments,
 }
 
 
@@ -97,6 +104,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
 
         print(script(parsed.shell), end="")
         return 0
+    if command == "history":
+        from specchat.app.history import command as history
+
+        return history.run(wanted)
     if command == "doctor":
         from specchat.app import doctor
 

@@ -18,7 +18,7 @@ from specchat.app.words import _
 from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
-COMMANDS = ("chat", "demo", "ask", "bench", "models", "doctor", "completion")
+COMMANDS = ("chat", "demo", "ask", "bench", "history", "models", "doctor", "completion")
 
 _METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
 
@@ -50,6 +50,7 @@ _KNOWN: Mapping[str | None, Set[str]] = {
     "bench": _OF_BENCHES
     | {"--help", "--target", "--draft", "--prompts", "--json", "--csv", "--markdown", "--output", "--plot"},
     "models": {"--help", "--json"},
+    "history": {"--help", "--json", "--csv"},
     "doctor": {"--help", "--json"},
     "completion": {"--help"},
 }
@@ -86,6 +87,7 @@ def build_parser() -> Parser:
     _add_ask(commands)
     _add_bench(commands)
     add_models(commands)
+    _add_history(commands)
     _add_doctor(commands)
     add_completion(commands)
     return parser
@@ -156,6 +158,17 @@ def _add_report(bench: argparse.ArgumentParser) -> None:
         report.add_argument(f"--{form.lower()}", action="store_true", help=_("Report as {form}.").format(form=form))
     report.add_argument("--output", metavar=_("FILE"), help=_("Write the report to FILE, and show the table as well."))
     report.add_argument("--plot", metavar=_("FILE"), help=_("Draw a picture: FILE ends in .svg or .png."))
+
+
+def _add_history(commands: Commands) -> None:
+    history = commands.add_parser(
+        "history",
+        usage="specchat history [--json|--csv]",
+        help=_("Show what was measured, and what the chats sum up to."),
+        description=_("Show comparisons, benchmarks and sums of chats by models, machine and kind of prompt."),
+    )
+    history.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
+    history.add_argument("--csv", action="store_true", help=_("Print CSV instead."))
 
 
 def _add_doctor(commands: Commands) -> None:

@@ -125,6 +125,9 @@ LOADING: Mapping[str, str] = {
     "draft_left_out": N_("Replies are written without the draft {path}."),
     "no_gpu": N_("No GPU is used: everything runs on the CPU. `specchat doctor` says whether one could be."),
     "not_loaded": N_("No model is loaded."),
+    "position_unknown": N_(
+        "Of token {position} nothing is known any more; only the last reply's latest can be looked at."
+    ),
     "cancelled": N_("The loading was cancelled."),
 }
 
@@ -221,6 +224,7 @@ BENCH: Mapping[str, str] = {
     "prompts_none": N_("{path} holds no prompt."),
     "bench_draft_none": N_("--draft none has nothing to measure: plain replies are written anyway."),
     "bench_one_form": N_("Only one of --json, --csv and --markdown can be had at a time."),
+    "history_one_form": N_("Only one of --json and --csv can be had at a time."),
     "bench_plot_ending": N_("--plot can't draw {path}: its name must end in one of {endings}."),
     "bench_output_folder": N_("{path} is a folder, so nothing can be written there."),
     "bench_output_denied": N_("{path} can't be written: permission denied."),

@@ -49,9 +49,9 @@ class Table:
 Block = Heading | Sentences | Facts | Table
 
 
-def as_text(blocks: Iterable[Block]) -> str:
-    """The blocks for a terminal of `WIDTH` columns."""
-    return "\n\n".join(map(_text, blocks)) + "\n"
+def as_text(blocks: Iterable[Block], width: int = WIDTH) -> str:
+    """The blocks for a terminal of `width` columns. Tables aren't cut."""
+    return "\n\n".join(_text(block, width) for block in blocks) + "\n"
 
 
 def as_markdown(blocks: Iterable[Block]) -> str:
@@ -59,22 +59,22 @@ def as_markdown(blocks: Iterable[Block]) -> str:
     return "\n\n".join(map(_markdown, blocks)) + "\n"
 
 
-def _text(block: Block) -> str:
+def _text(block: Block, width: int) -> str:
     match block:
         case Heading(text):
-            return f"{_wrapped(text, '')}\n{'─' * min(cell_len(text), WIDTH)}"
+            return f"{_wrapped(text, '', width)}\n{'─' * min(cell_len(text), width)}"
         case Sentences(lines):
-            return "\n".join(_wrapped(line, "") for line in lines)
+            return "\n".join(_wrapped(line, "", width) for line in lines)
         case Facts(rows):
-            width = max(cell_len(label) for label, _ in rows)
-            return "\n".join(_wrapped(text, set_cell_size(label, width) + _GAP) for label, text in rows)
+            labels = max(cell_len(label) for label, _ in rows)
+            return "\n".join(_wrapped(text, set_cell_size(label, labels) + _GAP, width) for label, text in rows)
         case Table():
             return _text_table(block)
 
 
-def _wrapped(text: str, first: str) -> str:
+def _wrapped(text: str, first: str, width: int) -> str:
     """`text` after `first`, its further lines below its own beginning."""
-    wrapper = TextWrapper(WIDTH, initial_indent=first, subsequent_indent=" " * cell_len(first), break_on_hyphens=False)
+    wrapper = TextWrapper(width, initial_indent=first, subsequent_indent=" " * cell_len(first), break_on_hyphens=False)
     return wrapper.fill(text)
 
 

@@ -18,6 +18,7 @@ from specchat.app.bench.prompts import BUILTIN, Prompt, PromptsError, builtin_pr
 from specchat.app.bench.recording import Recording
 from specchat.app.bench.runner import BenchEvent, Job, LeftOut, Runner, Stalled
 from specchat.app.bench.sides import LOOKUP, gammas, plan
+from specchat.app.history.archive import keep_in, measurement
 from specchat.app.live import on_terminal
 from specchat.app.status import FAILED
 from specchat.app.streams import complain, tell
@@ -106,6 +107,7 @@ class Bench:
         self._runner: Runner | None = None
         self._hashes: dict[str, str] = {}
         self._is_complete = False
+        self._path = find_paths(os.environ).chats_file
 
     async def measure(self) -> None:
         """Write all replies, then compute the files' checksums. Raises `EngineFailure`."""
@@ -126,6 +128,14 @@ class Bench:
         if self._recording is None or self._runner is None or not self._recording.runs:
             return None
         return self._recording.document(self._runner.costs, self._hashes, partial=not self._is_complete)
+
+    def remember(self, result: Document) -> None:
+        """Add what was measured to the history; says why where that can't be done."""
+        assert self._recording is not None
+        measured = measurement("bench", result, self._recording.runs, self._recording.ready)
+        if problem := asyncio.run(keep_in(self._path, measured)):
+            reason = sentence(problem.code, problem.params)
+            complain(_("The history goes without this benchmark. {reason}").format(reason=reason))
 
     def _take(self, event: BenchEvent, recording: Recording) -> None:
         match event:
@@ -153,6 +163,7 @@ def _publish(bench: Bench, arguments: BenchArguments) -> int:
     if result is None:
         complain(_("Nothing was measured."))
         return FAILED
+    bench.remember(result)
     status = 0
     written = _WRITERS[arguments.form](result)
     if arguments.output is not None:

@@ -63,7 +63,7 @@ class Prompts(Part, frozen=True, kw_only=True):
     """What was asked. `tokens` are those of the rendered prompt, by kind."""
 
     source: str
-    """`builtin`, or a file."""
+    """`builtin`, a file, or `chat` for what was typed."""
     sha256: str
     tokens: dict[str, int]
 

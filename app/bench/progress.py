@@ -21,11 +21,8 @@ class ProgressLine:
 
     def __init__(self, line: LiveLine, clock: Callable[[], float] = time.monotonic) -> None:
         self._line = line
-        self._clock = clock
         self._began: Began | None = None
-        self._start: float | None = None
-        """When the first reply that counts began."""
-        self._done = 0
+        self._time = TimeLeft(clock)
         self._tally = Tally()
 
     def show(self, event: BenchEvent) -> None:
@@ -39,14 +36,11 @@ class ProgressLine:
                 return
             case Began():
                 self._began, self._tally = event, Tally()
-                if event.number and self._start is None:
-                    self._start = self._clock()
             case messages.Written():
                 self._tally.add(event.round)
             case Stalled():
                 self._tally = Tally()
-            case Run():
-                self._done += 1
+        self._time.take(event)
         if self._began:
             self._line.paint(self._describe)
 
@@ -65,19 +59,39 @@ class ProgressLine:
             return _("warming up: {side}").format(side=_side(step.side))
         parts = [
             _("{number} of {total}").format(number=self._began.number, total=self._began.total),
-            *self._left(self._began),
+            *filter(None, [self._time.left]),
             _side(step.side),
             kind_name(step.prompt.kind),
             _("{speed} tok/s").format(speed=number(self._tally.counters().tokens_per_second)),
         ]
         return " · ".join(parts)
 
-    def _left(self, began: Began) -> list[str]:
-        """The time left, once a reply is done: as long as those before took, each."""
+
+class TimeLeft:
+    """How long the replies that are left will take: as long as those before took, each."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start: float | None = None
+        """When the first reply that counts began."""
+        self._done = self._remaining = 0
+
+    def take(self, event: BenchEvent) -> None:
+        """Take in an event."""
+        match event:
+            case Began(number=number, total=total) if number:
+                self._remaining = total - number + 1
+                if self._start is None:
+                    self._start = self._clock()
+            case Run():
+                self._done += 1
+
+    @property
+    def left(self) -> str:
+        """In words; empty before a reply is done."""
         if self._start is None or not self._done:
-            return []
-        elapsed = self._clock() - self._start
-        return [duration_left(elapsed / self._done * (began.total - began.number + 1))]
+            return ""
+        return duration_left((self._clock() - self._start) / self._done * self._remaining)
 
 
 def duration_left(seconds: float) -> str:

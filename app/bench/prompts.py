@@ -13,10 +13,13 @@ from typing import Any
 
 from specchat.app.sentences import N_
 from specchat.app.words import _, visible
+from specchat.models.engine.messages import ChatMessage
 from specchat.models.errors import CodedError
 
 BUILTIN = "builtin"
 """What the built-in prompts are called in place of a file."""
+CHAT = "chat"
+"""What a prompt that a person typed is called in place of a file."""
 
 _KINDS = {
     "code": N_("code"),
@@ -27,6 +30,7 @@ _KINDS = {
     "list": N_("list"),
     "problem": N_("word problem"),
     "chat": N_("chat"),
+    "pasted": N_("pasted text"),
 }
 
 
@@ -43,6 +47,8 @@ class Prompt:
 
     kind: str
     text: str
+    before: tuple[ChatMessage, ...] = ()
+    """What was said before it, where it is asked in a chat."""
 
 
 def kind_name(kind: str) -> str:
@@ -79,8 +85,12 @@ def read_prompts(path: Path) -> tuple[Prompt, ...]:
 
 
 def fingerprint(prompts: Sequence[Prompt]) -> str:
-    """The SHA-256 of all kinds and texts, in hexadecimal."""
-    spelled = json.dumps([[prompt.kind, prompt.text] for prompt in prompts], ensure_ascii=False, separators=(",", ":"))
+    """The SHA-256 of all kinds and texts, and of what was said before them, in hexadecimal."""
+    said = [
+        [prompt.kind, prompt.text, *([message.role, message.content] for message in prompt.before)]
+        for prompt in prompts
+    ]
+    spelled = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(spelled.encode()).hexdigest()
 
 

@@ -24,10 +24,10 @@ class Recording:
 
     def __init__(self, job: Job, prompts: Sequence[Prompt], source: str, ready: messages.Ready) -> None:
         self.runs: list[Run] = []
+        self.ready = ready
         self._job = job
         self._prompts = prompts
         self._source = source
-        self._ready = ready
         self._started = datetime.now(UTC)
         self._models: dict[str, messages.ModelInfo] = {}
         self._stalls = 0
@@ -60,9 +60,9 @@ class Recording:
             versions={
                 "specchat": version("specchat"),
                 "python": platform.python_version(),
-                **self._ready.versions,
+                **self.ready.versions,
             },
-            machine=describe_machine(self._ready),
+            machine=describe_machine(self.ready),
             target=files[0],
             drafts=tuple(files[1:]),
             conditions=self._conditions(),

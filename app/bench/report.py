@@ -7,7 +7,7 @@ from pathlib import Path
 
 from specchat.app.bench.blocks import Block, Facts, Heading, Sentences, Table
 from specchat.app.bench.document import Comparison, Document, File, SideResult
-from specchat.app.bench.prompts import BUILTIN, kind_name
+from specchat.app.bench.prompts import BUILTIN, CHAT, kind_name
 from specchat.app.bench.sides import LOOKUP
 from specchat.app.figures import number
 from specchat.app.words import _, plural, visible
@@ -31,7 +31,7 @@ def blocks(document: Document) -> Iterator[Block]:
             yield from _sweep(sides)
         yield from _side(best_told(sides), document)
     yield Heading(_("How it was measured"))
-    yield Facts(tuple(_conditions(document)))
+    yield Facts(tuple(conditions(document)))
 
 
 def by_draft(sides: Sequence[SideResult]) -> dict[str, list[SideResult]]:
@@ -200,8 +200,9 @@ def _sweep_line(side: SideResult) -> tuple[str, ...]:
     return gamma_name(side.gamma), ratio, interval, alpha, accepted, number(figures.tokens_per_pass, 2), verdict
 
 
-def _conditions(document: Document) -> Iterator[tuple[str, str]]:
-    conditions, machine = document.conditions, document.machine
+def conditions(document: Document) -> Iterator[tuple[str, str]]:
+    """What makes the measurement repeatable: models, machine, settings, versions."""
+    chosen, machine = document.conditions, document.machine
     yield _("target"), _file(document.target)
     for draft in document.drafts:
         yield _("draft"), _file(draft)
@@ -210,17 +211,18 @@ def _conditions(document: Document) -> Iterator[tuple[str, str]]:
             yield _("V(n), ms"), f"{draft_name(file.path)}: {_costs(file)}"
     yield _("machine"), visible(" · ".join(_machine(document)))
     yield _("backend"), visible(" · ".join([machine.backend, *machine.devices]))
-    sampling = conditions.sampling
+    sampling = chosen.sampling
     yield (
         _("sampling"),
         f"temperature {sampling.temperature:g} · top-k {sampling.top_k} · top-p {sampling.top_p:g} · "
         f"min-p {sampling.min_p:g} · seed {sampling.seed}",
     )
-    prompts = _("built-in") if document.prompts.source == BUILTIN else visible(document.prompts.source)
+    named = {BUILTIN: _("built-in"), CHAT: _("of a chat")}
+    prompts = named.get(document.prompts.source) or visible(document.prompts.source)
     yield _("prompts"), f"{prompts} · sha256 {document.prompts.sha256[:16]}…"
-    tokens = plural("{count} token", "{count} tokens", conditions.max_tokens).format(count=conditions.max_tokens)
-    repeats = plural("{count} repeat", "{count} repeats", conditions.repeats).format(count=conditions.repeats)
-    yield _("replies"), " · ".join([tokens, repeats, _("{rule} rule").format(rule=conditions.rule)])
+    tokens = plural("{count} token", "{count} tokens", chosen.max_tokens).format(count=chosen.max_tokens)
+    repeats = plural("{count} repeat", "{count} repeats", chosen.repeats).format(count=chosen.repeats)
+    yield _("replies"), " · ".join([tokens, repeats, _("{rule} rule").format(rule=chosen.rule)])
     yield _("versions"), visible(" · ".join(f"{name} {version}" for name, version in document.versions.items()))
 
 

@@ -39,6 +39,13 @@ def pairs_by_kind(runs: Iterable[Run], side: Side, kinds: Iterable[str]) -> dict
     return pairs
 
 
+def of_side(runs: Sequence[Run], side: Side, kinds: Iterable[str]) -> tuple[list[Run], list[Run]]:
+    """The runs of `side` to prompts of `kinds` that can be compared, and the plain ones they are compared with."""
+    pairs = [pair for of_kind in pairs_by_kind(runs, side, sorted_kinds(runs)).values() for pair in of_kind]
+    chosen = [pair for pair in pairs if pair[0].step.prompt.kind in set(kinds)]
+    return [one for one, _other in chosen], [other for _one, other in chosen]
+
+
 def speed(run: Run) -> float | None:
     """Tokens a second of one reply; None where nothing was written."""
     return count(run.rounds).tokens_per_second or None

@@ -72,6 +72,8 @@ class Run:
     prompt_tokens: int
     prefill_seconds: float
     stop_reason: StopReason
+    text: str = ""
+    """What was written. Raw."""
 
     @property
     def first_token_seconds(self) -> float | None:
@@ -176,6 +178,7 @@ class Runner:
         seed = self._job.seed + step.repeat
         prefilled: messages.Prefilled | None = None
         rounds: list[Round] = []
+        text = ""
         async with aclosing(self._generate(step, seed, max_tokens)) as events:
             async for event in events:
                 yield event
@@ -184,12 +187,14 @@ class Runner:
                         prefilled = event
                     case messages.Written():
                         rounds.append(event.round)
+                        text += event.text
                     case messages.Done(stop_reason=reason) if prefilled and reason != "cancelled":
-                        yield Run(step, seed, tuple(rounds), prefilled.tokens, prefilled.seconds, reason)
+                        text += event.text
+                        yield Run(step, seed, tuple(rounds), prefilled.tokens, prefilled.seconds, reason, text)
 
     def _generate(self, step: Step, seed: int, max_tokens: int) -> AsyncGenerator[messages.Event, None]:
         settings = self._job.settings
-        said = [messages.ChatMessage("user", step.prompt.text)]
+        said = [*step.prompt.before, messages.ChatMessage("user", step.prompt.text)]
         if settings.reply.system:
             said.insert(0, messages.ChatMessage("system", settings.reply.system))
         return self._engine.generate(

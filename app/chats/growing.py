@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
-from specchat.app.chats.records import Message, State, Step, StoreError
+from specchat.app.chats.records import Message, Setup, State, Step, StoreError
 from specchat.app.chats.store import Store
 from specchat.models.decoding.counters import Tally
 from specchat.models.engine.messages import Done, Event, Prefilled, Written
@@ -20,11 +20,12 @@ class GrowingReply:
     It is saved beside the writing, which never waits for that. A save that fails is tried again with the next one.
     """
 
-    def __init__(self, store: Store, chat_id: int, model: str) -> None:
-        """`model` is the name of the target's file."""
+    def __init__(self, store: Store, chat_id: int, model: str, setup: Setup | None = None) -> None:
+        """`model` is the name of the target's file, `setup` all that writes."""
         self._store = store
         self._chat_id = chat_id
         self._model = model
+        self._setup = setup
         self._id = 0
         self._text: list[str] = []
         self._steps: list[Step] = []
@@ -92,7 +93,7 @@ class GrowingReply:
         state, stop_reason = self._ending if self._over.is_set() else ("writing", "")
         text = "".join(self._text)
         steps = tuple(self._steps)
-        return Message(self._id, self._chat_id, "assistant", text, state, steps, stop_reason, self._model)
+        return Message(self._id, self._chat_id, "assistant", text, state, steps, stop_reason, self._model, self._setup)
 
     async def _keep(self) -> None:
         while not self._over.is_set():

@@ -6,11 +6,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+import msgspec
+
 from specchat.models.decoding.rounds import Round
 from specchat.models.errors import CodedError
 
 Role = Literal["user", "assistant"]
 State = Literal["whole", "stopped", "cut", "writing"]
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """What wrote something: the models' files by name and size in bytes, and the machine. Empty where unknown.
+
+    The draft is the one that was loaded, whether it guessed or not. Names are raw.
+    """
+
+    target: str
+    target_size: int = 0
+    draft: str = ""
+    draft_size: int = 0
+    machine: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,8 @@ class Message:
     """Of a reply: the engine's `StopReason`, or the failure's code. Of a person's message: the failure's code."""
     model: str = ""
     """Of a reply: the name of the target's file. Raw, and empty in replies from before it was kept."""
+    setup: Setup | None = None
+    """Of a reply: what wrote it; None in replies from before it was kept."""
 
 
 class StoreError(CodedError):

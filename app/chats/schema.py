@@ -32,6 +32,8 @@ Migration = Sequence[str]
 
 # Ids are never used twice: another specchat may still have the chat open that had one.
 # Times are seconds since 1970. A reply's rounds are in pieces: `steps` holds those from number `first` on.
+# `setup` is what wrote a reply, as JSON (see `Setup`). `benches` holds whole measurements (JSON, packed), `comparisons`
+# what came of each side of them, `runs` every reply of them; counters are JSON under their names.
 # `costs` holds what passes of a model cost, by what that depends on (see `specchat.app.costs`).
 MIGRATIONS: Sequence[Migration] = (
     (
@@ -51,6 +53,25 @@ MIGRATIONS: Sequence[Migration] = (
     ),
     ("CREATE TABLE costs (source TEXT PRIMARY KEY, costs TEXT NOT NULL, updated REAL NOT NULL)",),
     ("ALTER TABLE messages ADD COLUMN model TEXT NOT NULL DEFAULT ''",),
+    (
+        "ALTER TABLE messages ADD COLUMN setup TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE benches (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, source TEXT NOT NULL, created REAL NOT NULL, partial INTEGER NOT NULL,
+            document BLOB NOT NULL
+        )""",
+        """CREATE TABLE comparisons (
+            bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE, setup TEXT NOT NULL,
+            drafter TEXT NOT NULL, gamma TEXT NOT NULL, kind TEXT NOT NULL, temperature REAL NOT NULL,
+            speed_up REAL, low REAL, high REAL, pairs INTEGER NOT NULL, verdict TEXT NOT NULL,
+            counters_on TEXT NOT NULL, counters_off TEXT NOT NULL
+        )""",
+        """CREATE TABLE runs (
+            bench INTEGER NOT NULL REFERENCES benches (id) ON DELETE CASCADE, number INTEGER NOT NULL,
+            draft TEXT NOT NULL, gamma TEXT NOT NULL, kind TEXT NOT NULL, repeat INTEGER NOT NULL,
+            seed INTEGER NOT NULL, stop_reason TEXT NOT NULL, counters TEXT NOT NULL, PRIMARY KEY (bench, number)
+        )""",
+        "CREATE INDEX comparisons_of_bench ON comparisons (bench)",
+    ),
 )
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}

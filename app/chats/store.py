@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar, get_args
 
 import msgspec
 
-from specchat.app.chats.records import Chat, Message, State, Step, StoreError
+from specchat.app.chats.records import Chat, Message, Setup, State, Step, StoreError
 from specchat.app.chats.schema import SUMS, open_database, open_in_memory, store_error, transaction
 from specchat.models.decoding.cost import CostTable
 from specchat.models.decoding.counters import Counters
@@ -27,6 +27,7 @@ T = TypeVar("T")
 
 _steps: msgspec.json.Decoder[tuple[Step, ...]] = msgspec.json.Decoder(tuple[Step, ...])
 _costs: msgspec.json.Decoder[CostTable] = msgspec.json.Decoder(CostTable)
+_setups: msgspec.json.Decoder[Setup] = msgspec.json.Decoder(Setup)
 
 
 class Store:
@@ -110,6 +111,10 @@ class Store:
         """
         self._thread.submit(self._chats.keep_costs, costs)
 
+    async def work(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """What `work` makes of the database, in the store's thread; who writes begins a `transaction`."""
+        return await self._do(self._chats.work, work)
+
     async def _do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         future = asyncio.get_running_loop().run_in_executor(self._thread, partial(work, *args, **kwargs))
         try:
@@ -135,6 +140,9 @@ class _Chats:
     def close(self) -> None:
         self._database.close()
 
+    def work(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return work(self._database)
+
     def list_chats(self) -> list[Chat]:
         rows = self._rows("SELECT id, title, created, changed FROM chats ORDER BY changed DESC, id DESC")
         return [_chat(*row) for row in rows]
@@ -143,7 +151,8 @@ class _Chats:
         with transaction(self._database, "DEFERRED"):  # so that another specchat saves nothing between the questions
             chats = self._rows("SELECT id, title, created, changed FROM chats WHERE id = ?", id)
             messages = self._rows(
-                "SELECT id, chat, role, content, state, stop_reason, model FROM messages WHERE chat = ? ORDER BY id",
+                "SELECT id, chat, role, content, state, stop_reason, model, setup FROM messages "
+                "WHERE chat = ? ORDER BY id",
                 id,
             )
             pieces = self._rows(
@@ -153,7 +162,7 @@ class _Chats:
             )
         if not chats:
             raise StoreError("chat_missing")
-        steps = _unpack(pieces)
+        steps = unpack(pieces)
         return _chat(*chats[0]), [_message(row, steps.get(row[0], [])) for row in messages]
 
     def start(self, title: str, text: str) -> tuple[Chat, Message]:
@@ -210,11 +219,12 @@ class _Chats:
         """A new row, whose text is still to come."""
         self._run("UPDATE chats SET changed = ? WHERE id = ?", now, message.chat_id)
         return self._run(
-            "INSERT INTO messages (chat, role, model, created, content, state, stop_reason) "
-            "VALUES (?, ?, ?, ?, '', '', '')",
+            "INSERT INTO messages (chat, role, model, setup, created, content, state, stop_reason) "
+            "VALUES (?, ?, ?, ?, ?, '', '', '')",
             message.chat_id,
             message.role,
             message.model,
+            msgspec.json.encode(message.setup).decode() if message.setup else "",
             now,
         )
 
@@ -231,7 +241,7 @@ def _chat(id: int, title: object, created: object, changed: object) -> Chat:
 
 
 def _message(row: Sequence[Any], steps: Sequence[Step]) -> Message:
-    id, chat, role, content, state, stop_reason, model = row
+    id, chat, role, content, state, stop_reason, model, setup = row
     return Message(
         id=id,
         chat_id=chat,
@@ -241,7 +251,15 @@ def _message(row: Sequence[Any], steps: Sequence[Step]) -> Message:
         steps=tuple(steps),
         stop_reason=_text(stop_reason),
         model=_text(model),
+        setup=read_setup(setup),
     )
+
+
+def read_setup(kept: object) -> Setup | None:
+    """What wrote a reply, as it is kept; None where that isn't known."""
+    with suppress(msgspec.DecodeError, TypeError):
+        return _setups.decode(_text(kept))
+    return None
 
 
 def _text(value: object) -> str:
@@ -257,7 +275,7 @@ def _moment(value: object) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _unpack(pieces: Sequence[tuple[int, object, Any]]) -> dict[int, list[Step]]:
+def unpack(pieces: Sequence[tuple[int, object, Any]]) -> dict[int, list[Step]]:
     """The steps by message, up to the first that is missing or can't be read."""
     steps: dict[int, list[Step]] = {}
     for message, first, packed in pieces:

@@ -19,7 +19,7 @@ from specchat.app.display import clean
 from specchat.app.palette import Commands
 from specchat.app.screens import dialogs
 from specchat.app.screens.dialogs import Start
-from specchat.app.screens.switching import SwitchingScreen
+from specchat.app.screens.measuring import MeasuringScreen
 from specchat.app.screens.turns import Turns
 from specchat.app.widgets.composer import Composer
 from specchat.app.widgets.counter import Counter
@@ -40,7 +40,7 @@ _WIDTHS = [(0, "-tiny"), (50, "-narrow"), (100, "-wide")]
 _HEIGHTS = [(0, "-low"), (15, "-high")]
 
 
-class ChatScreen(SwitchingScreen):
+class ChatScreen(MeasuringScreen):
     """One chat at a time."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("chat")
@@ -135,6 +135,7 @@ class ChatScreen(SwitchingScreen):
     def show_loaded(self, loaded: messages.Loaded) -> None:
         """Show the new pair, and remember it for the next start."""
         self._device = places(loaded)
+        self.remember_draft()
         if self._is_lasting:
             self._remember_pair()
 

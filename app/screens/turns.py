@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing, suppress
 from typing import Literal, Protocol
 
 from specchat.app.chats.records import Message, StoreError
@@ -13,6 +13,7 @@ from specchat.app.widgets.counting import Counting
 from specchat.app.widgets.reply import MessageView, PromptView, ReplyView
 from specchat.app.widgets.title import model_name
 from specchat.app.words import _, sentence
+from specchat.models.decoding.rounds import Round
 from specchat.models.engine import messages
 from specchat.models.engine.errors import EngineFailure
 
@@ -22,7 +23,9 @@ STAGES: dict[messages.Stage, Callable[[], str]] = {
     "prefill": lambda: _("reading the prompt {share:.0%}"),
 }
 
-Doing = Literal["nothing", "loading", "replying"]
+Doing = Literal["nothing", "loading", "replying", "measuring"]
+
+Work = Callable[[], Coroutine[None, None, None]]
 
 
 class Surface(Protocol):
@@ -46,6 +49,9 @@ class Surface(Protocol):
     def show_loaded(self, loaded: messages.Loaded) -> None:
         """The models are loaded."""
 
+    def watch_draft(self, round: Round) -> None:
+        """A reply has one round more."""
+
     def show_state(self) -> None:
         """What is being done, queued or counted has changed."""
 
@@ -66,6 +72,12 @@ class Turns:
         self._surface = surface
         self._counting = counting
         self._must_load = False
+        self._work: Work | None = None
+        """What wants the engine for itself."""
+        self._working: asyncio.Task[None] | None = None
+        self._must_read = False
+        """Whether the models have forgotten the chat."""
+        self._is_reading = False
         self._wake = asyncio.Event()
 
     def load(self) -> None:
@@ -75,8 +87,24 @@ class Turns:
         self._must_load = True
         self._wake.set()
 
+    def lend(self, work: Work) -> None:
+        """Let `work` have the engine for itself when its turn comes.
+
+        The chat's pair is loaded again afterwards and reads the chat, so that the next message goes on as if nothing
+        had been.
+        """
+        self._work = work
+        self._wake.set()
+
+    def withdraw(self) -> bool:
+        """Take back what waits for the engine; whether there was something."""
+        work, self._work = self._work, None
+        return work is not None
+
     def send(self, prompt: str) -> None:
         """Send `prompt` when its turn comes."""
+        if self._is_reading:  # the reply reads all the same
+            self._conversation.stop()
         self.queue.append(prompt)
         self._surface.show_state()
         self._wake.set()
@@ -88,10 +116,13 @@ class Turns:
         return prompt
 
     def stop(self) -> bool:
-        """Stop the load or the reply, and give back what waits for its end; whether there was one."""
+        """Stop the load, the reply or what the engine is lent to, and give back what waits; whether there was one."""
         if self.doing == "nothing":
             return False
-        self._conversation.stop()
+        if self._working:
+            self._working.cancel()
+        else:
+            self._conversation.stop()
         self._return_queue()
         self._surface.show_state()
         return True
@@ -101,10 +132,13 @@ class Turns:
         while True:
             await self._wake.wait()
             self._wake.clear()
-            while self._must_load or self.queue:
+            while self._must_load or self._work or self.queue:
                 if self._must_load:
                     self._must_load = False
                     await self._do("loading", self._load())
+                elif self._work:
+                    work, self._work = self._work, None
+                    await self._do("measuring", self._measure(work))
                 else:
                     await self._do("replying", self._reply(self.queue.pop(0)))
 
@@ -130,9 +164,43 @@ class Turns:
                 async for event in events:
                     self._show(event)
                     yield
+            async with aclosing(self._read_again()) as steps:
+                async for _step in steps:
+                    yield
         except EngineFailure as failure:
             self._tell(failure, of_load=True)
             self._return_queue()
+
+    async def _read_again(self) -> AsyncGenerator[None, None]:
+        """Have the models read the chat, if they have forgotten it. What fails in that, the next reply tells of."""
+        must_read, self._must_read = self._must_read, False
+        if not must_read or self.queue:
+            return
+        self._is_reading = True
+        try:
+            with suppress(EngineFailure):
+                async with aclosing(self._conversation.read_again()) as events:
+                    async for event in events:
+                        self._show(event)
+                        yield
+        finally:
+            self._is_reading = False
+
+    async def _measure(self, work: Work) -> AsyncGenerator[None, None]:
+        if not await self._may_start():
+            return
+        self._counting.stage = _("comparing")
+        self._working = asyncio.create_task(work())
+        yield
+        try:
+            await asyncio.wait({self._working})
+        finally:
+            self._working.cancel()
+            await asyncio.wait({self._working})  # it keeps what was measured
+            done, self._working = self._working, None
+            self._must_load = self._must_read = True
+        if not done.cancelled():
+            done.result()
 
     async def _reply(self, prompt: str) -> AsyncGenerator[None, None]:
         if not await self._may_start():
@@ -177,6 +245,7 @@ class Turns:
         reply.add(event.text)
         if isinstance(event, messages.Written):
             self._counting.add(event.round)
+            self._surface.watch_draft(event.round)
 
     async def _settle(self, prompt: str, said: PromptView, kept: Sequence[Message]) -> None:
         """Give the views the messages that were kept, and the prompt back if it wasn't."""

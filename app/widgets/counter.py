@@ -50,6 +50,7 @@ class Counter(Panel):
             gap(),
             Part(lambda s, _width: session(_("session on"), s.session_on), (_("session on, off"),)),
             Part(lambda s, _width: session(_("session off"), s.session_off), (_("session on, off"),)),
+            Part(lambda s, _width: indicative(s), (_("session on, off"),)),
         )
         super().__init__(parts, id)
 
@@ -123,6 +124,12 @@ def session(label: str, counters: Counters | None) -> Content:
     tokens = "–" if counters is None else f"{counters.tokens:,}"
     per_second = number(None if counters is None else counters.tokens_per_second).rjust(5)
     return _row(label, tokens, labelled(_("tok · {speed}/s"), speed=per_second))
+
+
+def indicative(state: CounterState) -> Content:
+    """What the two sums are worth beside each other, once there are both."""
+    both = state.session_on is not None and state.session_off is not None
+    return Content.styled(_("other texts: indicative, not measured") if both else "", LABEL)
 
 
 def _row(label: str, value: str, more: Content | str = "") -> Content:

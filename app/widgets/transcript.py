@@ -108,6 +108,14 @@ class Transcript(VerticalScroll, can_focus=True):
             return self._selected
         return next((view for view in reversed(self._views) if isinstance(view, ReplyView)), None)
 
+    @property
+    def chosen_prompt(self) -> Message | None:
+        """The prompt that is selected, or whose reply is; else the last one, as it is kept."""
+        views = self._views
+        if self.has_focus and self._selected in views:
+            views = views[: views.index(self._selected) + 1]
+        return next((view.message for view in reversed(views) if isinstance(view, PromptView)), None)
+
     def action_previous(self) -> None:
         """Select the message before."""
         self._select(-1)

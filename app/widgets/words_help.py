@@ -62,7 +62,13 @@ WORDS: tuple[tuple[str, str], ...] = (
     (_("unsure, match"), _("the draft finds its next guess too unlikely; lookup finds no more that is alike")),
     (_("room, allowed"), _("what is left of the reply or of the context; the most guesses that a round may hold")),
     (_("now"), _("tok/s over the last two seconds of writing")),
-    (_("session on, off"), _("sums since specchat was started: rounds with speculation on and off apart")),
+    (
+        _("session on, off"),
+        _(
+            "sums since specchat was started: rounds with speculation on and off apart. They wrote different texts, "
+            "so only a comparison (F4) measures"
+        ),
+    ),
     (_("round"), _("the guesses for one target pass, and what came of them")),
     (_("replacement"), _("the target's token in the place of a rejected guess")),
     (_("bonus"), _("the target's token after guesses that were all accepted")),

@@ -35,6 +35,18 @@ class Distribution:
             return float(self.probabilities[token]) if token < self.probabilities.size else 0.0
         return float(self.probabilities[self.ids == token].sum())
 
+    def probabilities_of(self, tokens: Ids) -> NDArray[np.float64]:
+        """Of several token ids (n,), which must be in ascending order and all different."""
+        found = np.zeros(tokens.size)
+        if self.ids is None:
+            known = tokens < self.probabilities.size
+            found[known] = self.probabilities[tokens[known]]
+            return found
+        places = np.minimum(np.searchsorted(tokens, self.ids), tokens.size - 1)
+        hits = tokens[places] == self.ids
+        found[places[hits]] = self.probabilities[hits]
+        return found
+
 
 def one_hot(token: int) -> Distribution:
     """The law that always gives `token`."""

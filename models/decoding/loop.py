@@ -15,10 +15,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from specchat.models.decoding.distribution import join
+from specchat.models.decoding.distribution import Distribution, join
 from specchat.models.decoding.drafters import Proposal
 from specchat.models.decoding.model import Cancelled, Logits, Model
 from specchat.models.decoding.pace import Outcome, Pace
+from specchat.models.decoding.positions import Positions
 from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.decoding.rounds import Reason, Round, StopReason
 from specchat.models.decoding.sampling import SamplingChain
@@ -62,6 +63,8 @@ class SpeculativeDecoder:
         self.text = list(text)
         """The prompt's and the reply's tokens."""
         self.stop_reason: StopReason | None = None
+        self.positions = Positions()
+        """What was known at each of the reply's tokens, also of those that a stop string cuts off."""
         self._target = target
         self._chain = chain
         self._rng = rng
@@ -117,6 +120,7 @@ class SpeculativeDecoder:
         verdict = self._judge(plan.rule, logits, proposal)
         times.append(time.perf_counter())
         accepted, token = self._write(proposal.tokens[: verdict.accepted], verdict.token)
+        self.positions.add(logits, verdict.laws, proposal, verdict.overlaps, accepted, self.text[known:])
         self._target.roll_back(known + accepted)
         self._measure(width + padding, len(proposal.tokens), times)
         round = self._record(plan, proposal, verdict, _Written(accepted, token, width, padding), times)
@@ -149,13 +153,13 @@ class SpeculativeDecoder:
         laws = [self._chain.distribution(row, recent + list(proposal.tokens[:i])) for i, row in enumerate(logits)]
         if not proposal.tokens:
             token = laws[0].draw(self._rng.random())
-            return _Verdict(0, token, (), (), (laws[0].probability(token),))
+            return _Verdict(laws, 0, token, (), (), (laws[0].probability(token),))
         joined = join(laws, proposal.laws, proposal.tokens)
         accepted, column = verify(rule, joined.p, joined.q, joined.draft, self._rng)
         token = joined.token(column)
         written = [*proposal.tokens[:accepted], token]
         chances = [law.probability(known) for law, known in zip(laws, written, strict=False)]
-        return _Verdict(accepted, token, *acceptance(joined.p, joined.q, joined.draft), chances)
+        return _Verdict(laws, accepted, token, *acceptance(joined.p, joined.q, joined.draft), chances)
 
     def _write(self, accepted: Sequence[int], token: int) -> tuple[int, int | None]:
         """Append what the round wrote, up to an end-of-generation token, which is not written."""
@@ -210,6 +214,7 @@ class SpeculativeDecoder:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
+    laws: Sequence[Distribution]
     accepted: int
     token: int
     overlaps: Sequence[float]

@@ -22,8 +22,10 @@ from specchat.models.engine.messages import (
     Generate,
     Load,
     Loaded,
+    Look,
     Measured,
     ModelFile,
+    Position,
     Ready,
 )
 from specchat.models.engine.silence import Patience
@@ -117,6 +119,20 @@ class EngineClient:
         number = next(self._numbers)
         request = Generate(number, prompt, sampling, speculation, drafter, max_tokens, stop, fresh)
         return self._connection.ask(request)
+
+    async def look(self, position: int) -> Position:
+        """What was known where token `position` of the last reply, counted from 0, was written.
+
+        Fails with `position_unknown` where there is none (any more), and with `not_loaded` where `loaded` is None.
+        During a reply the answer comes after it, and is about it.
+        """
+        if self._connection is None or self.loaded is None:
+            raise EngineFailure("not_loaded")
+        async with aclosing(self._connection.ask(Look(next(self._numbers), position))) as events:
+            async for event in events:
+                if isinstance(event, Position):
+                    return event
+        raise EngineFailure("engine_closed")
 
     def change(self, change: Change) -> None:
         """Speculate differently from the next round on, in every reply asked for so far."""

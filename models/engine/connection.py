@@ -73,7 +73,7 @@ class Connection:
         for number in self._inboxes:
             self.tell(messages.Stop(number))
 
-    async def ask(self, request: messages.Load | messages.Generate) -> AsyncGenerator[Event, None]:
+    async def ask(self, request: messages.Load | messages.Generate | messages.Look) -> AsyncGenerator[Event, None]:
         """Send `request` and give its events, up to its answer."""
         if self.over:
             raise EngineFailure("engine_closed")
@@ -97,7 +97,7 @@ class Connection:
                 if isinstance(answer, messages.Failed):
                     raise EngineFailure(answer.code, answer.params)
                 yield answer
-                if isinstance(answer, messages.Loaded | messages.Done):
+                if isinstance(answer, messages.Loaded | messages.Done | messages.Position):
                     return
         finally:
             if request.id in self._inboxes:
@@ -196,7 +196,7 @@ class Connection:
             inbox.put_nowait(event)
         else:
             self._keep(event)
-        if isinstance(event, messages.Loaded | messages.Done | messages.Failed):
+        if isinstance(event, messages.Loaded | messages.Done | messages.Position | messages.Failed):
             self._inboxes.pop(number, None)
             self._loads.pop(number, None)
 

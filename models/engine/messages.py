@@ -15,7 +15,7 @@ from specchat.models.decoding.rounds import Round, StopReason
 from specchat.models.errors import Params
 from specchat.settings.values import Gamma, ModelOptions, RuleName, Sampling, Speculation
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 DrafterName = Literal["both", "model", "lookup", "none"]
 """`both` is lookup where the text repeats itself, else the model."""
@@ -79,6 +79,16 @@ class Change(Message, frozen=True):
     drafter: DrafterName | None = None
 
 
+class Look(Message, frozen=True):
+    """Tell what was known where token `position` of the last reply, counted from 0, was written. Answer: `Position`.
+
+    Fails with `position_unknown` where there is none, or none any more: only the latest few thousand are kept.
+    """
+
+    id: int
+    position: int
+
+
 class Stop(Message, frozen=True):
     """Stop the load or the reply `id`; it still gets its answer."""
 
@@ -93,7 +103,7 @@ class Quit(Message, frozen=True):
     """End the process."""
 
 
-Request = Load | Generate | Change | Stop | Unload | Quit
+Request = Load | Generate | Look | Change | Stop | Unload | Quit
 
 # ------------------------------------------------------------------ from the engine to the app
 
@@ -196,6 +206,38 @@ class Done(Message, frozen=True):
     text: str = ""
 
 
+class Word(msgspec.Struct, frozen=True):
+    """A token at a position: the target's and the draft's probability of it, both after the sampling chain.
+
+    `logit` is the target's own, before the chain; None for one that it excludes (−∞). The difference of two of them is
+    the logarithm of how many times likelier one was. `q` is None where nothing was guessed.
+    """
+
+    token: int
+    piece: bytes
+    p: float
+    q: float | None = None
+    logit: float | None = None
+
+
+class Position(Message, frozen=True):
+    """What was known where a token of the last reply was written; `words` are the likeliest of both, by p.
+
+    `rest_p` and `rest_q` are what all other words have together; `overlap` is Σₓ min(p, q) over the whole vocabulary.
+    `guess`, `rest_q` and `overlap` are None where nothing was guessed. The token is the guess where it was `accepted`.
+    """
+
+    id: int
+    token: int
+    words: tuple[Word, ...]
+    rest_p: float
+    rest_q: float | None = None
+    guess: int | None = None
+    accepted: bool = False
+    drafter: str = ""
+    overlap: float | None = None
+
+
 class Measured(Message, frozen=True):
     """What passes of the loaded models cost, after a first look at them and after each reply: to be kept for `Load`."""
 
@@ -211,7 +253,7 @@ class Failed(Message, frozen=True):
     params: Params = {}
 
 
-Event = Ready | Progress | Loaded | Notice | Prefilled | Written | Done | Measured | Failed
+Event = Ready | Progress | Loaded | Notice | Prefilled | Written | Done | Position | Measured | Failed
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from specchat.models.decoding.auto_pace import Beliefs
 from specchat.models.decoding.cost import CostTable
+from specchat.models.decoding.positions import Positions
 from specchat.models.decoding.round_cost import RoundCosts
 from specchat.models.engine.messages import Measured
 from specchat.models.llama.loading import Loaded
@@ -18,6 +19,8 @@ class Pair:
         self.draft: Loaded | None = None
         self.costs = RoundCosts()
         self.beliefs = Beliefs()
+        self.positions = Positions()
+        """What was known at each token of the last reply."""
         self.guard = Guard(target.tokenizer.control_texts())
         if costs is not None:
             self.costs.target.restore(costs)

@@ -11,6 +11,7 @@ import numpy as np
 
 from specchat.models.decoding.loop import Ending, SpeculativeDecoder
 from specchat.models.decoding.model import Cancelled, ContextFull, Progress
+from specchat.models.decoding.positions import Positions
 from specchat.models.decoding.prefill import read_prompt
 from specchat.models.decoding.rounds import Round
 from specchat.models.decoding.sampling import BadLogits, SamplingChain
@@ -39,6 +40,7 @@ def write_reply(pair: Pair, request: messages.Generate, control: Control, send: 
     if request.fresh:
         pair.forget()
         last = None
+    pair.positions = Positions()
     text, ids = _prompt(pair, request, send, last)
     _check_room(pair.target, len(ids))
     try:
@@ -110,6 +112,7 @@ class _Reply:
         self.send(messages.Prefilled(self.request.id, len(prompt), reused, seconds, seed, pass_seconds))
         piece = self.pair.target.tokenizer.piece
         decoder = SpeculativeDecoder(target, prompt, chain, verifying, pacing.plan, piece, self._ending(), costs)
+        self.pair.positions = decoder.positions
         self._write_rounds(decoder)
         return Turn(text, prompt, "".join(self._shown), decoder.text[len(prompt) :])
 
@@ -122,11 +125,13 @@ class _Reply:
         )
 
     def _write_rounds(self, decoder: SpeculativeDecoder) -> None:
-        detokenizer = Detokenizer()
+        detokenizer, told = Detokenizer(), 0
         for step in decoder.steps():
+            told += step.round.tokens
             grown = detokenizer.feed(step.data)
             self._shown.append(grown)
             self.send(messages.Written(self.request.id, step.round, self._pieces(step.round), grown))
+        decoder.positions.cut(told)
         rest = detokenizer.flush()
         self._shown.append(rest)
         self.send(messages.Done(self.request.id, decoder.stop_reason or "end", rest))

@@ -28,6 +28,7 @@ from specchat.models.engine.messages import (
     Failed,
     Generate,
     Load,
+    Look,
     Quit,
     Ready,
     Stop,
@@ -50,6 +51,9 @@ class Session(Protocol):
 
     def generate(self, request: Generate, control: Control) -> None:
         """Write a reply as `control` says from round to round, and send `Done`."""
+
+    def look(self, request: Look) -> None:
+        """Send the `Position` that was asked for."""
 
     def unload(self) -> None:
         """Free everything."""
@@ -157,6 +161,8 @@ class Server:
             case Generate():
                 reply = Control(request.speculation, request.drafter)
                 self._accept(_Job(request.id, lambda session: session.generate(request, reply), reply))
+            case Look():
+                self._accept(_Job(request.id, lambda session: session.look(request)))
             case Unload():
                 self._jobs.put(_Job(0, lambda session: session.unload()))
 

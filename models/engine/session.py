@@ -11,12 +11,14 @@ from specchat.models.decoding.model import Cancelled
 from specchat.models.engine.control import Control
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.first_look import first_look
+from specchat.models.engine.looking import look
 from specchat.models.engine.messages import (
     PROTOCOL,
     Device,
     Event,
     Generate,
     Load,
+    Look,
     ModelFile,
     ModelInfo,
     Notice,
@@ -108,6 +110,12 @@ class Session:
             self._last_turn = write_reply(self._pair, request, control, self._send, last)
         finally:
             self._send(self._pair.measured())
+
+    def look(self, request: Look) -> None:
+        """Send what was known at a token of the last reply."""
+        if self._pair is None:
+            raise EngineFailure("not_loaded")
+        self._send(look(self._pair, request))
 
     def unload(self) -> None:
         """Free both models."""

@@ -1,4 +1,5 @@
-"""Time the numpy part of a round – penalties, sampling chain, α, verification – without any model.
+"""Time the numpy part of a round – penalties, sampling chain, α, verification – without any model; and, apart, what
+keeping the positions of its tokens adds.
 
     uv run python tests/benchmarks/numpy_part.py
 
@@ -17,6 +18,8 @@ import time
 import numpy as np
 
 from specchat.models.decoding.distribution import join
+from specchat.models.decoding.drafters import Proposal
+from specchat.models.decoding.positions import Positions
 from specchat.models.decoding.sampling import SamplingChain
 from specchat.models.decoding.verification import acceptance, block_rule, verify
 from specchat.settings.values import Sampling
@@ -32,10 +35,13 @@ CASES = [
 ]
 
 
+POSITIONS = Positions()
+
+
 def one_round(
     chain: SamplingChain, target: np.ndarray, draft: np.ndarray, text: list[int], rng: np.random.Generator
-) -> float:
-    """Milliseconds of everything a round does besides the models' passes."""
+) -> tuple[float, float]:
+    """Milliseconds of everything a round does besides the models' passes, and of keeping its positions."""
     begun = time.perf_counter()
     recent = chain.recent(text)
     guesses: list[int] = []
@@ -45,9 +51,12 @@ def one_round(
         guesses.append(q[-1].draw(rng.random()))
     p = [chain.distribution(row, recent + guesses[:i]) for i, row in enumerate(target)]
     joined = join(p, q, guesses)
-    verify(block_rule, joined.p, joined.q, joined.draft, rng)
-    acceptance(joined.p, joined.q, joined.draft)
-    return (time.perf_counter() - begun) * 1000
+    accepted, column = verify(block_rule, joined.p, joined.q, joined.draft, rng)
+    overlaps, _ = acceptance(joined.p, joined.q, joined.draft)
+    judged = time.perf_counter()
+    written = [*guesses[:accepted], joined.token(column)]
+    POSITIONS.add(target, p, Proposal("model", tuple(guesses), tuple(q)), overlaps, accepted, written)
+    return (judged - begun) * 1000, (time.perf_counter() - judged) * 1000
 
 
 def main() -> None:
@@ -55,11 +64,12 @@ def main() -> None:
     target = rng.normal(0, 3, (GAMMA + 1, VOCABULARY)).astype(np.float32)
     draft = (target[:GAMMA] + rng.normal(0, 0.5, (GAMMA, VOCABULARY))).astype(np.float32)
     text = [int(token) for token in rng.integers(0, VOCABULARY, 4000)]
-    print(f"{'case':32}{'median ms':>12}{'limit ms':>12}")
+    print(f"{'case':32}{'median ms':>12}{'limit ms':>12}{'positions ms':>14}")
     for name, sampling, limit in CASES:
         chain = SamplingChain(sampling)
-        spent = statistics.median(one_round(chain, target, draft, text, rng) for _ in range(ROUNDS))
-        print(f"{name:32}{spent:12.2f}{limit or '–':>12}")
+        both = [one_round(chain, target, draft, text, rng) for _ in range(ROUNDS)]
+        spent, keeping = (statistics.median(times) for times in zip(*both, strict=True))
+        print(f"{name:32}{spent:12.2f}{limit or '–':>12}{keeping:14.2f}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from textual.widgets import Input
 from specchat.app.screens.chats import ChatsScreen
 from specchat.app.screens.dialogs import Start
 from specchat.app.screens.help import HelpScreen
+from specchat.app.screens.history import HistoryScreen
 from specchat.app.screens.picker import PickerScreen
 from specchat.app.screens.question import Question
 from specchat.app.screens.settings import SettingsScreen
@@ -257,7 +258,8 @@ async def test_the_rules_take_turns(tmp_path: Path) -> None:
         ("f1", HelpScreen),
         ("ctrl+g", HelpScreen),
         ("f3", XrayScreen),
-        ("ctrl+r", XrayScreen),
+        ("ctrl+right_square_bracket", XrayScreen),
+        ("ctrl+underscore", HistoryScreen),
         ("f5", PickerScreen),
         ("ctrl+o", PickerScreen),
         ("f7", ChatsScreen),

@@ -29,6 +29,7 @@ from specchat.models.engine.messages import (
     Loaded,
     ModelFile,
     Notice,
+    Position,
     Prefilled,
     Progress,
     Quit,
@@ -140,6 +141,29 @@ def test_a_load_and_a_reply(log_path: Path) -> None:
     kept = [(*event.pieces[: event.round.accepted], event.pieces[-1]) for event in rounds]
     assert b"".join(piece for pieces in kept for piece in pieces) == TEXT.encode()
     assert not all(is_utf8(piece) for event in rounds for piece in event.pieces)  # or nothing was put to the test
+
+
+def test_a_position_is_looked_at_through_the_process(log_path: Path) -> None:
+    async def scene(engine: EngineClient) -> tuple[int, Position, EngineFailure]:
+        await load(engine)
+        reply = [event async for event in generate(engine)]
+        tokens = sum(event.round.tokens for event in written(reply))
+        with pytest.raises(EngineFailure) as caught:
+            await engine.look(tokens)
+        return tokens, await engine.look(4), caught.value
+
+    tokens, position, failure = play(log_path, None, scene)
+    assert (position.guess, position.accepted, position.overlap) == (100, True, 0.9)
+    assert (failure.code, failure.params["position"]) == ("position_unknown", tokens + 1)
+
+
+def test_without_a_model_there_is_nothing_to_look_at(log_path: Path) -> None:
+    async def scene(engine: EngineClient) -> EngineFailure:
+        with pytest.raises(EngineFailure) as caught:
+            await engine.look(0)
+        return caught.value
+
+    assert play(log_path, None, scene).code == "not_loaded"
 
 
 def test_a_length_is_kept(log_path: Path) -> None:

@@ -20,16 +20,17 @@ if sys.platform == "win32":
 from support.breaking_specchat import BREAKING_KEYS, breaking_specchat
 from support.pseudo_terminal import Program, text_of
 from support.pty_chat import (
+    CTRL_BRACKET,
     CTRL_C,
     CTRL_L,
     CTRL_Q,
-    CTRL_R,
     CTRL_T,
     ENDLESS,
     ENTER,
     ESC,
     F2,
     F3,
+    F4,
     chat,
     kept,
     replying,
@@ -101,7 +102,7 @@ def test_speculation_is_toggled_in_a_reply_and_the_reply_stopped(tmp_path: Path,
         program.shows("Speculation is off from the next round on", "DRAFT off")
         program.send(stop)
         program.shows("stopped by you")
-        program.send(CTRL_R)
+        program.send(CTRL_BRACKET)
         program.shows(IN_XRAY)
         program.send(CTRL_Q)
         assert program.end() == 0
@@ -109,6 +110,23 @@ def test_speculation_is_toggled_in_a_reply_and_the_reply_stopped(tmp_path: Path,
     [_said, (role, content, state)] = kept(tmp_path)
     assert (role, state) == ("assistant", "stopped")
     assert content.startswith("A prime number")
+
+
+def test_a_prompt_is_compared_and_the_chat_goes_on(tmp_path: Path) -> None:
+    with chat(tmp_path, Scenario(rate=30, plain_rate=20), size=(80, 24)) as program:
+        engine = engine_of(program.process)
+        program.send("What is a prime?" + F4)
+        program.shows("Enter or 3 compares it")
+        program.send(ENTER)
+        program.shows("helps: 1.50× (1.50–1.50)", "Done.")
+        program.send(ESC)
+        program.shows("What is a prime?")
+        program.send(ENTER)
+        program.shows("A prime number")
+        program.send(CTRL_Q)
+        assert program.end() == 0
+        check_restored(program, engine)
+    assert kept(tmp_path)[0] == ("user", "What is a prime?", "whole")
 
 
 # ------------------------------------------------------------------ other ends

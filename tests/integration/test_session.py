@@ -18,8 +18,10 @@ from specchat.models.engine.messages import (
     Done,
     DrafterName,
     Event,
+    Look,
     Measured,
     Notice,
+    Position,
     Prefilled,
     Progress,
     Written,
@@ -296,3 +298,41 @@ def test_guesses_are_drawn_with_other_dice_than_the_targets_tokens(files: dict[s
         sampling = Sampling(temperature=1, top_k=0, top_p=1, min_p=0, seed=seed)
         firsts.append([talk.ask(drafter=name, sampling=sampling, tokens=2).ids[0] for name in ("model", "none")])
     assert any(guessed != drawn for guessed, drawn in firsts)
+
+
+# ------------------------------------------------------------------ looking back
+
+
+def test_what_was_known_at_a_token_can_be_looked_at_until_the_next_reply(files: dict[str, Path], talk: Talk) -> None:
+    talk.load(files["target"], files["draft"])
+    with pytest.raises(EngineFailure, match="position_unknown"):
+        talk.session.look(Look(7, 0))
+    answer = talk.ask(PROMPT, sampling=HOT)
+    piece = talk.loaded[0].tokenizer.piece
+    for number, token in enumerate(answer.ids):
+        talk.session.look(Look(7, number))
+        position = talk.events[-1]
+        assert isinstance(position, Position)
+        assert (position.id, position.token) == (7, token)
+        assert {word.token: word.piece for word in position.words}[token] == piece(token)
+        assert sum(word.p for word in position.words) + position.rest_p == pytest.approx(1, abs=1e-5)
+        chances = [word.p for word in position.words]
+        assert chances == sorted(chances, reverse=True)
+    with pytest.raises(EngineFailure, match="position_unknown"):
+        talk.session.look(Look(8, len(answer.ids)))
+    talk.ask(OTHER, tokens=2)
+    with pytest.raises(EngineFailure, match="position_unknown"):
+        talk.session.look(Look(9, 2))
+    talk.session.unload()
+    with pytest.raises(EngineFailure, match="not_loaded"):
+        talk.session.look(Look(10, 0))
+
+
+def test_what_a_stop_string_cuts_off_has_no_position(files: dict[str, Path], talk: Talk) -> None:
+    talk.load(files["target"], files["twin"])
+    whole = talk.ask(PROMPT, sampling=HOT)
+    stopped = talk.ask(PROMPT, sampling=HOT, stop=(whole.text[2:8],))
+    assert len(stopped.ids) == 2
+    talk.session.look(Look(7, len(stopped.ids) - 1))
+    with pytest.raises(EngineFailure, match="position_unknown"):
+        talk.session.look(Look(8, len(stopped.ids)))

@@ -164,6 +164,17 @@ async def test_x_ray(open_chat: Open, picture: SnapshotAssertion, size: tuple[in
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80", "140"])
+async def test_compare(open_chat: Open, picture: SnapshotAssertion, size: tuple[int, int]) -> None:
+    async with open_chat(size, Scenario(REPLY, rate=30, plain_rate=20)) as chat:
+        chat.composer.put(PROMPT)
+        await chat.pilot.press("f4")
+        await chat.until(lambda: "Enter or 3 compares it" in chat.text)
+        await chat.pilot.press("enter")
+        await chat.until(lambda: "Done." in chat.text and chat.chat._turns.doing == "nothing")
+        assert taken(chat) == picture
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80", "140"])
 async def test_picker(
     open_chat: Open, picture: SnapshotAssertion, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

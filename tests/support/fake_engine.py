@@ -29,10 +29,12 @@ from specchat.models.engine.messages import (
     Generate,
     Load,
     Loaded,
+    Look,
     Measured,
     ModelFile,
     ModelInfo,
     Notice,
+    Position,
     Prefilled,
     Progress,
     Ready,
@@ -41,7 +43,7 @@ from specchat.models.engine.messages import (
     Written,
 )
 from specchat.models.engine.server import Send, Server, take_over
-from support.fake_rounds import fake_round, pieces_in, pieces_of
+from support.fake_rounds import fake_round, pieces_in, pieces_of, positions_in
 
 TEXT = "A prime number has exactly two divisors, so it is enough to try the numbers up to its root. Café, 漢字, 🙂!"
 
@@ -128,6 +130,7 @@ class FakeSession:
         """The name of the file that was loaded last, or was to be."""
         self._replies = 0
         self._must_look = False
+        self._positions: list[Position] = []
 
     def ready(self) -> Ready:
         self._go_wrong("start")
@@ -168,6 +171,11 @@ class FakeSession:
         self._send(Prefilled(request.id, tokens, reused=0, seconds=tokens / 200, seed=max(request.sampling.seed, 0)))
         self._reply(request, control)
 
+    def look(self, request: Look) -> None:
+        if request.position not in range(len(self._positions)):
+            raise EngineFailure("position_unknown", {"position": request.position + 1})
+        self._send(msgspec.structs.replace(self._positions[request.position], id=request.id))
+
     def unload(self) -> None:
         self._loaded = None
 
@@ -192,6 +200,7 @@ class FakeSession:
         tokens = self._tokens(request.max_tokens)
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         reason: StopReason = "end"
+        self._positions.clear()
         for number, kept in enumerate(cycle(self._scenario.accepted)):
             if number and number == self._scenario.pause_after:
                 _pause(math.inf, lambda: control.cancelled)
@@ -209,6 +218,7 @@ class FakeSession:
             if self._scenario.real_time:
                 _pause(this.seconds, lambda: control.cancelled)
             text = decoder.decode(b"".join(written))
+            self._positions += positions_in(this, written)
             self._send(Written(request.id, this, pieces_in(this, written), text))
             if number == 0:
                 self._go_wrong("reply")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from specchat.models.decoding.rounds import Reason, Round
+from specchat.models.engine.messages import Position, Word
 
 
 def pieces_of(text: str) -> list[bytes]:
@@ -48,3 +49,26 @@ def pieces_in(this: Round, written: list[bytes]) -> tuple[bytes, ...]:
     """The pieces of the round's guesses, those that were refused included, and of the target's token."""
     refused = [f" no{i}".encode() for i in range(len(this.guesses) - this.accepted)]
     return (*written[:-1], *refused, written[-1])
+
+
+def positions_in(this: Round, written: list[bytes]) -> list[Position]:
+    """What was known at each piece written: the target finds it likely, and the draft does where it guessed it."""
+    pieces = pieces_in(this, written)
+    return [_position(this, place, piece, pieces) for place, piece in enumerate(written)]
+
+
+def _position(this: Round, place: int, piece: bytes, pieces: tuple[bytes, ...]) -> Position:
+    if place >= len(this.guesses):
+        words = (Word(_own(this), piece, 0.6, logit=9.0), Word(7, b" or", 0.3, logit=8.3))
+        return Position(0, _own(this), words, 0.1)
+    guess, kept = this.guesses[place], place < this.accepted
+    if kept:
+        words = (Word(guess, piece, 0.6, 0.5, 9.0), Word(7, b" or", 0.3, 0.4, 8.3))
+        return Position(0, guess, words, 0.1, 0.1, guess, True, this.drafter, 0.9)
+    words = (Word(_own(this), piece, 0.7, 0.2, 9.0), Word(guess, pieces[place], 0.2, 0.7, 7.75))
+    return Position(0, _own(this), words, 0.1, 0.1, guess, False, this.drafter, 0.5)
+
+
+def _own(this: Round) -> int:
+    assert this.token is not None
+    return this.token

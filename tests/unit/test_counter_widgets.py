@@ -110,6 +110,7 @@ async def test_the_panel_shows_every_figure() -> None:
         "",
         "session on         1,204  tok ·  30.1/s",
         "session off          310  tok ·  19.4/s",
+        "other texts: indicative, not measured",
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from specchat.models.engine.control import Control
-from specchat.models.engine.messages import Generate, Load, ModelFile, Ready, Unload, encode
+from specchat.models.engine.messages import PROTOCOL, Generate, Load, Look, ModelFile, Ready, Unload, encode
 from specchat.models.engine.server import Server
 from specchat.settings.values import ModelOptions
 
@@ -44,13 +44,16 @@ class Session:
         self.log: list[str] = []
 
     def ready(self) -> Ready:
-        return Ready(2, {}, "CPU", (), "")
+        return Ready(PROTOCOL, {}, "CPU", (), "")
 
     def load(self, request: Load, cancelled: Callable[[], bool]) -> None:  # noqa: ARG002
         self.log.append("load")
 
     def generate(self, request: Generate, control: Control) -> None:
         raise AssertionError((request, control))
+
+    def look(self, request: Look) -> None:
+        raise AssertionError(request)
 
     def unload(self) -> None:
         self.log.append("unload")

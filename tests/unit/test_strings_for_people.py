@@ -39,6 +39,7 @@ ALLOWED: Mapping[str, str] = {
     "specchat doctor [--json]": "a command",
     "specchat models [list | show | check | forget] …": "a command",
     "specchat completion {": "a command",
+    "specchat history [--json|--csv]": "a command",
     "# *A* `title`\n\n- **item**\n\n```python\npass\n```\n": "laid out in advance, and never shown",
     "Esc": "what stands on a key",
     "Enter": "what stands on a key",
