@@ -26,8 +26,8 @@ from specchat.app.figures import number
 from specchat.app.history.archive import Archive
 from specchat.app.history.records import Entry
 from specchat.app.history.setups import file_name
+from specchat.app.model_words import size
 from specchat.app.screens.dialog import Dialog
-from specchat.app.widgets.file_list import size
 from specchat.app.words import _, plural
 
 
