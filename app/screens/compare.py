@@ -70,7 +70,7 @@ class CompareScreen(ModalScreen[None]):
         #told.-some { display: block; }
         #page { height: 1fr; margin-top: 1; scrollbar-size-vertical: 1; }
         #verdict { height: auto; }
-        #sides { height: auto; }
+        #sides { height: auto; margin-top: 1; }
         &.-wide #sides { layout: horizontal; }
         &.-wide CompareSide { width: 1fr; }
     }
