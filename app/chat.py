@@ -168,7 +168,7 @@ async def _chat_plainly(arguments: ChatArguments, paths: Paths, opening: Opening
 async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
     """Run the screen."""
     from specchat.app.library import models_at_hand
-    from specchat.app.screens.dialogs import Start
+    from specchat.app.screens.dialogs import Start, know_names
     from specchat.app.tui import SpecchatApp
 
     async with _conversing(arguments, paths, opening) as (conversation, notices):
@@ -183,6 +183,7 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
             hints=_hints(arguments, paths),
             is_lasting=opening.is_lasting,
         )
+        know_names(opening.target, opening.draft)
         app = SpecchatApp(conversation, start)
         await app.run_async()
     if app.error is not None:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from specchat.app.library import Scales
 from specchat.app.sentences import N_
 from specchat.app.words import _, plural, sentence, visible
+from specchat.models.errors import Params
 from specchat.models.files.facts import Facts
 from specchat.models.files.found import Trouble
-from specchat.models.files.judging import PairVerdict
 from specchat.models.files.library import Model
 from specchat.models.files.memory import Fit
 from specchat.models.files.pairs import Offer
@@ -75,14 +75,15 @@ def located(model: Model) -> str:
     return " · ".join([*parts, visible(str(found.path))])
 
 
-def refused(model: Model) -> str:
-    """Why a model can't be chatted with; empty if it can."""
-    return sentence(model.refusal.code, model.refusal.params) if model.refusal else ""
+def refused(model: Model, *, is_named: bool = True) -> str:
+    """Why a model can't be chatted with; empty if it can. Where its name stands beside it (not `is_named`), it is “the model”."""
+    return _sentence(model.refusal.code, model.refusal.params, is_named=is_named) if model.refusal else ""
 
 
-def reason(verdict: PairVerdict) -> str:
-    """Why a pair can't work; empty if it can."""
-    return "" if verdict.works else sentence(verdict.code, verdict.params)
+def against(offer: Offer, *, is_named: bool = True) -> str:
+    """Why a draft can't work; empty if it can."""
+    verdict = offer.verdict
+    return "" if verdict.works else _sentence(verdict.code, verdict.params, is_named=is_named)
 
 
 def promise(offer: Offer) -> str:
@@ -101,16 +102,11 @@ def brief_promise(offer: Offer) -> str:
     return c if offer.measured is None else f"{c}  {offer.measured:.2f}×"
 
 
-def against(offer: Offer) -> str:
-    """Why a draft can't work; empty if it can."""
-    return refused(offer.model) or reason(offer.verdict)
-
-
 def about_target(model: Model, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it writes, in lines."""
     facts = model.facts
     if facts is None:
-        return [refused(model), _named(model), located(model)]
+        return [refused(model, is_named=False), _named(model), located(model)]
     return [
         _named(model),
         described(facts),
@@ -122,7 +118,7 @@ def about_target(model: Model, scales: Scales | None) -> list[str]:
 def about_draft(target: Model, offer: Offer, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it guesses for `target`, in lines."""
     model, facts = offer.model, offer.model.facts
-    lines = [against(offer) or promise(offer), _named(model)]
+    lines = [against(offer, is_named=False) or promise(offer), _named(model)]
     if facts:
         lines.append(described(facts))
     lines.append(located(model))
@@ -150,6 +146,10 @@ def memory(fit: Fit) -> str:
 def troubled(trouble: Trouble) -> str:
     """Why a folder was not looked through."""
     return sentence(trouble.code, trouble.params)
+
+
+def _sentence(code: str, params: Params, *, is_named: bool) -> str:
+    return sentence(code, params if is_named else {name: value for name, value in params.items() if name != "path"})
 
 
 def _named(model: Model) -> str:

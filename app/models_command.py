@@ -254,7 +254,15 @@ def _facts(model: Model) -> dict[str, Any] | None:
     facts = model.facts
     if facts is None:
         return None
-    names = ("name", "architecture", "parameters", "active_parameters", "quantisation", "ctx_trained", "has_template")
+    names: tuple[str, ...] = (
+        "name",
+        "architecture",
+        "parameters",
+        "active_parameters",
+        "quantisation",
+        "ctx_trained",
+        "has_template",
+    )
     names = (*names, "thinks", "licence", "layers", "experts", "rolls_back")
     return {name: getattr(facts, name) for name in names}
 

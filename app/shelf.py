@@ -72,12 +72,12 @@ class Shelf:
         scales = self.scales
         if scales is None:
             return []
-        own = [model for model in known.values() if model.found.source != "specchat"]
-        return suggestions(own, lambda target, draft: scales(target, draft).verdict != "no")
+        targets = [model for model in known.values() if model.found.source != "specchat"]
+        return suggestions(targets, known.values(), lambda target, draft: scales(target, draft).verdict != "no")
 
     def target_rows(self, typed: str) -> list[Row]:
         """Pairs, then all models, those that hold what is typed."""
-        pairs = [row for row in map(self._pair_row, self.pairs()) if _holds(row.name, typed)]
+        pairs = [row for row in map(self._pair_row, self.pairs()) if _holds(f"{row.name} {row.partner}", typed)]
         kept = [model for model in self.models.values() if _holds(_searched(model), typed)]
         rows = [Row(None, _("recent pairs") if self.recent else _("pairs to try")), *pairs] if pairs else []
         if pairs and kept:
@@ -87,8 +87,8 @@ class Shelf:
     def draft_rows(self, offers: Sequence[Offer] | None, typed: str) -> list[Row]:
         """Drafts that work, best first; then doing without a model; then those that can't work. None: being judged."""
         words = [
-            Row(LOOKUP, _("prompt lookup"), (_("from the text before"),)),
-            Row(NONE, _("no draft"), (_("the target alone"),)),
+            Row(LOOKUP, _("prompt lookup: guesses from the text before")),
+            Row(NONE, _("no draft: the target writes alone")),
         ]
         words = [row for row in words if _holds(row.name, typed)]
         if offers is None:
@@ -105,8 +105,8 @@ class Shelf:
 
     def _pair_row(self, pair: tuple[Model, Model]) -> Row:
         target, draft = pair
-        name = f"{visible(target.found.name)} ◂ {visible(draft.found.name)}"
-        return Row(PairKey(target.path, draft.path), name)
+        key = PairKey(target.path, draft.path)
+        return Row(key, visible(target.found.name), partner=visible(draft.found.name))
 
     def _target_row(self, model: Model) -> Row:
         facts = model.facts
@@ -120,7 +120,7 @@ class Shelf:
         model = offer.model
         name = visible(model.found.name)
         if not offer.works:
-            return Row(model.path, f"{name} · {model_words.against(offer)}", mark="✗", is_off=True)
+            return Row(model.path, f"{name} · {model_words.against(offer, is_named=False)}", mark="✗", is_off=True)
         is_present = self.present is not None and model.path == self.present.draft
         columns = (model_words.size(model.found.size), model_words.brief_promise(offer))
         return Row(model.path, name, columns, "●" if is_present else "✓")

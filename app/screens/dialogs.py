@@ -70,9 +70,19 @@ async def choose_pair(app: App[object], conversation: Conversation, start: Start
     chosen = await app.push_screen_wait(PickerScreen(pair(conversation), library, start.data, with_draft))
     if chosen is None:
         return False
+    await asyncio.to_thread(know_names, chosen.target, chosen.draft)
     await conversation.choose(chosen.target, chosen.draft)
     conversation.change(drafter=chosen.drafter)
     return True
+
+
+def know_names(*files: Path | None) -> None:
+    """Find out what models are called, so that the screen needn't wait for it."""
+    from specchat.app.widgets.title import model_name
+
+    for file in files:
+        if file is not None:
+            model_name(file)
 
 
 async def change_settings(app: App[object], conversation: Conversation, start: Start) -> Settings | None:

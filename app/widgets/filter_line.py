@@ -20,12 +20,12 @@ class FilterLine(Line):
         Binding("down", "screen.move('cursor_down')", show=False),
         Binding("pageup", "screen.move('page_up')", show=False),
         Binding("pagedown", "screen.move('page_down')", show=False),
-        Binding("left", "or_edit('to_side(\"targets\")', 'cursor_left')", show=False),
-        Binding("right", "or_edit('to_side(\"drafts\")', 'cursor_right')", show=False),
-        Binding("home", "or_edit('move(\"first\")', 'home')", show=False),
-        Binding("end", "or_edit('move(\"last\")', 'end')", show=False),
+        Binding("left", "or_edit('screen.to_side(\"targets\")', 'cursor_left')", show=False),
+        Binding("right", "or_edit('screen.to_side(\"drafts\")', 'cursor_right')", show=False),
+        Binding("home", "or_edit('screen.move(\"first\")', 'home')", show=False),
+        Binding("end", "or_edit('screen.move(\"last\")', 'end')", show=False),
     ]
 
     async def action_or_edit(self, moving: str, editing: str) -> None:
         """Move about where nothing is typed; else move in what is typed."""
-        await self.run_action(editing if self.value else f"screen.{moving}")
+        await self.run_action(editing if self.value else moving)

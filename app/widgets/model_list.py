@@ -12,7 +12,8 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 _GAP = 2
-_LEAST = 12
+_BESIDE = " ◂ "
+_LEAST = 22
 """Cells that a name gets before its figures do."""
 
 
@@ -29,6 +30,8 @@ class Row:
     columns: tuple[str, ...] = ()
     mark: str = " "
     is_off: bool = False
+    partner: str = ""
+    """A second name, behind `◂`; where there is no room for both, each gets half of it."""
 
 
 class ModelList(OptionList, can_focus=False):
@@ -92,9 +95,18 @@ def _content(row: Row, widths: Sequence[int], width: int) -> Content:
     shown = row.columns[len(row.columns) - len(widths) :] if len(row.columns) >= len(widths) else row.columns
     widths = widths[len(widths) - len(shown) :]
     figures = "".join(" " * (_GAP + room - cell_len(text)) + text for text, room in zip(shown, widths, strict=True))
-    name = _cut(row.name, max(width - 2 - cell_len(figures), 0))
+    name = _names(row, max(width - 2 - cell_len(figures), 0))
     style = "dim" if row.is_off else ""
     return Content.assemble((f"{row.mark} {name}", style), (figures, "dim"))
+
+
+def _names(row: Row, width: int) -> str:
+    """What a row is called, in exactly `width` cells."""
+    if not row.partner:
+        return _cut(row.name, width)
+    room = max(width - cell_len(_BESIDE), 0)
+    left = min(cell_len(row.name), max(room - cell_len(row.partner), room // 2))
+    return f"{_cut(row.name, left)}{_BESIDE}{_cut(row.partner, room - left)}"
 
 
 def _cut(text: str, width: int) -> str:

@@ -58,7 +58,7 @@ class Sides(Horizontal):
         """A heading and a list each."""
         for side in ("targets", "drafts"):
             with Vertical(id=f"{side}-side"):
-                yield Static(classes="heading", markup=False)
+                yield Static(id=f"{side}-heading", classes="heading", markup=False)
                 yield ModelList(id=side)
 
     @property
@@ -173,4 +173,4 @@ class Sides(Horizontal):
         return self.query_one(f"#{side}", ModelList)
 
     def _head(self, side: Side, text: str) -> None:
-        self.query_one(f"#{side}-side .heading", Static).update(text)
+        self.query_one(f"#{side}-heading", Static).update(text)

@@ -16,6 +16,7 @@ from specchat.app.widgets.look import ACCEPTED, LABEL, VALUE
 from specchat.app.widgets.words_help import explain
 from specchat.app.words import _, visible
 from specchat.models.engine.messages import Loaded
+from specchat.models.files.ollama import name_of
 
 _GAP = 2
 """Cells at least between the left side and the right."""
@@ -72,10 +73,19 @@ def pair_line(conversation: Conversation) -> Content:
 _PART = re.compile(r"-\d{5}-of-\d{5}$")
 
 
-@lru_cache(maxsize=8)  # asked for at every repaint
+_BLOB = re.compile(r"sha256-[0-9a-f]{64}$")
+
+
+@lru_cache(maxsize=64)  # asked for at every repaint
 def model_name(path: str | Path) -> str:
-    """The file's name without its ending: people know it better than the name inside the file."""
-    return visible(_PART.sub("", Path(path).stem))
+    """The file's name without its ending: people know it better than the name inside the file.
+
+    A model of Ollama's goes by its name there. To find that waits for the disk, so ask in a thread the first time.
+    """
+    file = Path(path)
+    if _BLOB.match(file.name):
+        return visible(name_of(file) or file.name[: len("sha256-") + 12])
+    return visible(_PART.sub("", file.stem))
 
 
 def places(loaded: Loaded) -> str:

@@ -31,12 +31,8 @@ def look(place: Place) -> Iterator[Seen]:
     """Ollama's models, by name; then what it is downloading, by the digits it shows meanwhile."""
     seen = Seen(place.folder)
     refused: list[OSError] = []
-    for folder, _folders, tags in sorted(os.walk(place.folder / "manifests", onerror=refused.append)):
-        for tag in sorted(tags):
-            manifest = Path(folder, tag)
-            if blob := _weights(manifest):
-                name = _name(manifest.relative_to(place.folder / "manifests").parts)
-                _add(seen, place, name, place.folder / "blobs" / blob, is_whole=True)
+    for name, blob in _named(place.folder, refused):
+        _add(seen, place, name, place.folder / "blobs" / blob, is_whole=True)
     try:
         for entry in sorted(os.scandir(place.folder / "blobs"), key=lambda entry: entry.name):
             partial = _PARTIAL.match(entry.name)
@@ -46,6 +42,27 @@ def look(place: Place) -> Iterator[Seen]:
         refused.append(error)
     seen.trouble = unreadable(place.folder, refused[0]) if refused else None
     yield seen
+
+
+def name_of(blob: Path) -> str:
+    """What Ollama calls the model whose weights are the file `blob`; empty if that isn't one of its files."""
+    kept = blob.parent.parent
+    try:
+        if not _DIGEST.match(blob.name) or not is_ollamas(kept):
+            return ""
+    except OSError:
+        return ""
+    return next((name for name, path in _named(kept, []) if path == blob.name), "")
+
+
+def _named(kept: Path, refused: list[OSError]) -> Iterator[tuple[str, str]]:
+    """The name of each model and of its blob, in order. What can't be read is added to `refused`."""
+    manifests = kept / "manifests"
+    for folder, _folders, tags in sorted(os.walk(manifests, onerror=refused.append)):
+        for tag in sorted(tags):
+            manifest = Path(folder, tag)
+            if blob := _weights(manifest):
+                yield _name(manifest.relative_to(manifests).parts), blob
 
 
 def _add(seen: Seen, place: Place, name: str, path: Path, *, is_whole: bool) -> None:

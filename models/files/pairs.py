@@ -55,25 +55,31 @@ def best_first(found: Iterable[Offer]) -> list[Offer]:
 
 
 def suggestions(
-    models: Iterable[Model], fits: Callable[[Facts, Facts], bool], most: int = 3
+    targets: Iterable[Model], drafts: Iterable[Model], fits: Callable[[Facts, Facts], bool], most: int = 3
 ) -> list[tuple[Model, Model]]:
-    """Pairs for those who haven't chosen one: the largest targets that fit, each with its best draft.
+    """Pairs for those who haven't chosen one: the largest of `targets` that fit, each with its cheapest draft.
 
-    Only models of equal vocabularies, so no file is read.
+    Only models of equal vocabularies are paired, so no file is read.
     """
-    able = [(model, facts) for model in models if (facts := model.facts) and facts.has_template and facts.rolls_back]
+    helpers = _able(drafts)
     pairs: list[tuple[Model, Model]] = []
-    for target, facts in sorted(able, key=lambda entry: -entry[1].active_size):
-        drafts = [
+    for target, facts in sorted(_able(targets), key=lambda entry: -entry[1].active_size):
+        fitting = [
             (draft, theirs)
-            for draft, theirs in able
+            for draft, theirs in helpers
             if theirs.vocabulary.digest == facts.vocabulary.digest
             and theirs.active_size <= WORTH_TRYING * facts.active_size
             and fits(facts, theirs)
         ]
-        if drafts and len(pairs) < most:
-            pairs.append((target, min(drafts, key=lambda entry: entry[1].active_size)[0]))
+        if fitting and len(pairs) < most:
+            pairs.append((target, min(fitting, key=lambda entry: entry[1].active_size)[0]))
     return pairs
+
+
+def _able(models: Iterable[Model]) -> list[tuple[Model, Facts]]:
+    """Those that can chat and take tokens back."""
+    known = [(model, model.facts) for model in models]
+    return [(model, facts) for model, facts in known if facts and facts.has_template and facts.rolls_back]
 
 
 def _is_dear(target: Facts, model: Model) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +24,7 @@ from specchat.app.screens.dialogs import Start
 from specchat.app.screens.picker import PickerScreen
 from specchat.app.widgets.file_list import FileList
 from specchat.app.widgets.line import Line
-from specchat.app.widgets.model_list import ModelList
+from specchat.app.widgets.model_list import ModelList, Row
 from specchat.app.widgets.sides import Sides
 from specchat.models.files import places
 from specchat.models.files.library import Step
@@ -68,14 +69,19 @@ def model_list(pilot: Pilot[None], side: str) -> ModelList:
 
 def rows(pilot: Pilot[None], side: str = "targets") -> list[str]:
     """The rows' marks and names, without figures and reasons."""
-    shown = [f"{row.mark} {row.name.partition(' · ')[0]}".strip() for row in model_list(pilot, side).rows]
+    shown = [f"{row.mark} {named(row)}".strip() for row in model_list(pilot, side).rows]
     assert len(shown) == model_list(pilot, side).option_count
     return shown
 
 
 def under_cursor(pilot: Pilot[None], side: str = "targets") -> str:
     row = model_list(pilot, side).current
-    return row.name.partition(" · ")[0] if row else ""
+    return named(row) if row else ""
+
+
+def named(row: Row) -> str:
+    name = re.split(" · |: ", row.name)[0]
+    return f"{name} ◂ {row.partner}" if row.partner else name
 
 
 def facts(pilot: Pilot[None]) -> str:
@@ -302,10 +308,10 @@ async def test_typing_filters_by_name_origin_and_figures(home: Path) -> None:
         assert under_cursor(pilot) != "big"
         await press(pilot, "backspace", "backspace", "backspace")
         assert (rows(pilot), under_cursor(pilot)) == (everything, "big")
-        await press(pilot, *"f32", "space", *"repo", "space", "b", "left", "x", "left", "delete")
+        await press(pilot, *"f32", "space", *"repo", "space", "b")
+        assert rows(pilot) == ["● big"]
+        await press(pilot, "left", "x")
         assert rows(pilot) == []
-        await press(pilot, "backspace", "delete")
-        assert rows(pilot) == ["big"]
 
 
 async def test_what_was_found_by_typing_stays_when_one_goes_to_the_drafts(home: Path) -> None:

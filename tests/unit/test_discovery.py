@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from specchat.models.files import discovery
+from specchat.app.widgets.title import model_name
+from specchat.models.files import discovery, ollama
 from specchat.models.files.discovery import search
 from specchat.models.files.found import Found, Trouble, whole_file
 from specchat.models.files.places import Place, Source
@@ -152,6 +153,15 @@ def test_ollamas_models_go_by_their_human_names(tmp_path: Path) -> None:
     manifest(tmp_path, "hf.co/org/repo/Q4_K_M", ("model", f"sha256:{'ef' * 32}"), ("projector", "sha256:12"))
     models = {model.name: model.path for model in found(tmp_path, "ollama")}
     assert models == {"llama3.2:1b": blob, "somebody/tiny:latest": other, "hf.co/org/repo:Q4_K_M": third}
+
+
+def test_a_blob_of_ollamas_goes_by_its_name(tmp_path: Path) -> None:
+    blob = put(tmp_path / "blobs" / DIGEST)
+    manifest(tmp_path, "registry.ollama.ai/library/llama3.2/1b", ("model", DIGEST))
+    assert ollama.name_of(blob) == model_name(blob) == "llama3.2:1b"
+    other = put(tmp_path / "blobs" / f"sha256-{'cd' * 32}")
+    assert (ollama.name_of(other), model_name(other)) == ("", "sha256-cdcdcdcdcdcd")
+    assert ollama.name_of(put(tmp_path / "a.gguf")) == ""
 
 
 def test_what_ollama_is_downloading_is_marked_and_goes_by_its_digits(tmp_path: Path) -> None:
