@@ -75,15 +75,15 @@ def located(model: Model) -> str:
     return " · ".join([*parts, visible(str(found.path))])
 
 
-def refused(model: Model, *, is_named: bool = True) -> str:
-    """Why a model can't be chatted with; empty if it can. Where its name stands beside it (not `is_named`), it is “the model”."""
-    return _sentence(model.refusal.code, model.refusal.params, is_named=is_named) if model.refusal else ""
+def refused(model: Model, *, names_it: bool = True) -> str:
+    """Why a model can't be chatted with; empty if it can. Without `names_it`, it is “the model”."""
+    return _sentence(model.refusal.code, model.refusal.params, names_it=names_it) if model.refusal else ""
 
 
-def against(offer: Offer, *, is_named: bool = True) -> str:
+def against(offer: Offer, *, names_it: bool = True) -> str:
     """Why a draft can't work; empty if it can."""
     verdict = offer.verdict
-    return "" if verdict.works else _sentence(verdict.code, verdict.params, is_named=is_named)
+    return "" if verdict.works else _sentence(verdict.code, verdict.params, names_it=names_it)
 
 
 def promise(offer: Offer) -> str:
@@ -106,7 +106,7 @@ def about_target(model: Model, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it writes, in lines."""
     facts = model.facts
     if facts is None:
-        return [refused(model, is_named=False), _named(model), located(model)]
+        return [refused(model, names_it=False), _named(model), located(model)]
     return [
         _named(model),
         described(facts),
@@ -118,7 +118,7 @@ def about_target(model: Model, scales: Scales | None) -> list[str]:
 def about_draft(target: Model, offer: Offer, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it guesses for `target`, in lines."""
     model, facts = offer.model, offer.model.facts
-    lines = [against(offer, is_named=False) or promise(offer), _named(model)]
+    lines = [against(offer, names_it=False) or promise(offer), _named(model)]
     if facts:
         lines.append(described(facts))
     lines.append(located(model))
@@ -148,8 +148,8 @@ def troubled(trouble: Trouble) -> str:
     return sentence(trouble.code, trouble.params)
 
 
-def _sentence(code: str, params: Params, *, is_named: bool) -> str:
-    return sentence(code, params if is_named else {name: value for name, value in params.items() if name != "path"})
+def _sentence(code: str, params: Params, *, names_it: bool) -> str:
+    return sentence(code, params if names_it else {name: value for name, value in params.items() if name != "path"})
 
 
 def _named(model: Model) -> str:

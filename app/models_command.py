@@ -18,16 +18,16 @@ from rich.cells import cell_len, set_cell_size
 
 from specchat.app import last_pair, model_words
 from specchat.app.library import Library, cache_file, home_folder, models_at_hand
+from specchat.app.models_document import fit_document, model_document, offer_document, trouble_document
 from specchat.app.status import FAILED
 from specchat.app.streams import complain
 from specchat.app.words import _, plural, sentence, visible
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import Device
-from specchat.models.files.facts_cache import FactsCache
-from specchat.models.files.found import Trouble
+from specchat.models.files.facts_cache import FactsCache, Refusal
+from specchat.models.files.found import Found, Trouble
 from specchat.models.files.library import Model
-from specchat.models.files.memory import Fit
 from specchat.models.files.pairs import Offer, best_first
 from specchat.settings.paths import Paths, find_paths
 from specchat.settings.writer import NotWritten
@@ -80,7 +80,7 @@ def _list(library: Library, *, as_json: bool) -> int:
     models, troubles = _found(library)
     models.sort(key=lambda model: (model.facts is None, model.found.name.casefold(), str(model.path)))
     if as_json:
-        _print_json({"models": [_document(model) for model in models], "troubles": [_trouble(t) for t in troubles]})
+        _print_json({"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]})
         return 0
     head = (_("model"), _("parameters"), _("format"), _("size"), _("from"))
     print(_table([head, *map(_row, models)], _width()), end="")
@@ -98,8 +98,8 @@ def _show(library: Library, model: Model, *, as_json: bool) -> int:
     fit = library.scales()(facts, None) if facts else None
     offers = best_first(library.offers(facts, _found(library)[0])) if facts else []
     if as_json:
-        drafts = [_offer(offer) for offer in offers]
-        _print_json({**_document(model), "memory": _fit(fit) if fit else None, "drafts": drafts})
+        drafts = [offer_document(offer) for offer in offers]
+        _print_json({**model_document(model), "memory": fit_document(fit) if fit else None, "drafts": drafts})
     else:
         lines = model_words.about_target(model, (lambda _target, _draft: fit) if fit else None)
         rows = [(("✓" if offer.works else "✗"), *_offer_row(offer)) for offer in offers]
@@ -119,8 +119,8 @@ def _check(library: Library, target: Model, draft: Model, *, as_json: bool) -> i
         [model_words.refused(target)] if offer is None else [model_words.against(offer) or model_words.promise(offer)]
     )
     if as_json:
-        document = _offer(offer) if offer else {"works": False, "code": target.refusal and target.refusal.code}
-        _print_json({**document, "reason": None if works else said[0], "memory": _fit(fit) if fit else None})
+        document = offer_document(offer) if offer else {"works": False, "code": target.refusal and target.refusal.code}
+        _print_json({**document, "reason": None if works else said[0], "memory": fit_document(fit) if fit else None})
     else:
         notes = [sentence(code, params) for code, params in offer.verdict.differences] if offer else []
         print("\n".join([*said, *notes, *([model_words.memory(fit)] if fit else [])]))
@@ -172,9 +172,12 @@ def _found(library: Library) -> tuple[list[Model], list[Trouble]]:
 def _resolved(library: Library, typed: str) -> Model:
     """The model that was meant: a file, or the one model whose name was typed, as `models list` shows it."""
     path = Path(os.path.abspath(typed))  # noqa: PTH100
-    if not path.exists() and os.sep not in typed:
+    if not path.exists():
         named = [model for model in _found(library)[0] if model.found.name == typed]
-        if len(named) == 1:
+        if len(named) > 1:
+            refusal = Refusal("models_alike", {"name": typed, "count": len(named)})
+            return Model(Found(path, typed, "folder", 0, 0), refusal)
+        if named:
             return named[0]
     model = library.model(path)
     library.cache.save()
@@ -232,70 +235,3 @@ def _cut(text: str, width: int) -> str:
 
 def _print_json(document: dict[str, Any]) -> None:
     print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
-
-
-def _document(model: Model) -> dict[str, Any]:
-    found, facts, refusal = model.found, model.facts, model.refusal
-    return {
-        "path": str(found.path).encode(errors="replace").decode(),
-        "name": found.name.encode(errors="replace").decode(),
-        "source": found.source,
-        "origin": found.origin.encode(errors="replace").decode(),
-        "size": found.size,
-        "parts": found.parts,
-        "works": facts is not None,
-        "code": refusal.code if refusal else None,
-        "reason": model_words.refused(model) or None,
-        "facts": _facts(model),
-    }
-
-
-def _facts(model: Model) -> dict[str, Any] | None:
-    facts = model.facts
-    if facts is None:
-        return None
-    names: tuple[str, ...] = (
-        "name",
-        "architecture",
-        "parameters",
-        "active_parameters",
-        "quantisation",
-        "ctx_trained",
-        "has_template",
-    )
-    names = (*names, "thinks", "licence", "layers", "experts", "rolls_back")
-    return {name: getattr(facts, name) for name in names}
-
-
-def _offer(offer: Offer) -> dict[str, Any]:
-    verdict = offer.verdict
-    return {
-        "path": str(offer.model.path).encode(errors="replace").decode(),
-        "works": offer.works,
-        "code": verdict.code or None,
-        "reason": model_words.against(offer) or None,
-        "expected_c": verdict.expected_c if offer.model.facts else None,
-        "measured_speedup": offer.measured,
-    }
-
-
-def _fit(fit: Fit) -> dict[str, Any]:
-    needs = [need for need in (fit.target, fit.draft) if need]
-    return {
-        "verdict": fit.verdict,
-        "ctx": fit.target.ctx,
-        "total": sum(need.total for need in needs),
-        "weights": sum(need.weights for need in needs),
-        "cache": sum(need.kv for need in needs),
-        "buffers": sum(need.compute for need in needs),
-        "gpu": fit.gpu,
-        "ram": fit.ram,
-        "target_gpu_layers": fit.target.gpu_layers,
-        "layers": fit.target.layers,
-        "free_ram": fit.free.ram,
-        "free_gpu": fit.free.gpu,
-    }
-
-
-def _trouble(trouble: Trouble) -> dict[str, Any]:
-    return {"code": trouble.code, "reason": model_words.troubled(trouble), **trouble.params}

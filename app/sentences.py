@@ -96,6 +96,7 @@ FILES: Mapping[str, str] = {
     "folder_gone": N_("The folder {path} isn't there any more."),
     "folder_too_big": N_("{path} holds too many folders; only {count:,} of them were looked into."),
     "download_unfinished": N_("{path} is still being downloaded, or its download was broken off."),
+    "models_alike": N_("{count} models are called {name}; give the path of one of them."),
     "cache_unwritable": N_("What is known of model files can't be kept in {path}."),
     "last_target_gone": N_("The target of last time, {path}, isn't there any more."),
     "last_draft_gone": N_("The draft of last time, {path}, isn't there any more."),

@@ -120,7 +120,7 @@ class Shelf:
         model = offer.model
         name = visible(model.found.name)
         if not offer.works:
-            return Row(model.path, f"{name} · {model_words.against(offer, is_named=False)}", mark="✗", is_off=True)
+            return Row(model.path, f"{name} · {model_words.against(offer, names_it=False)}", mark="✗", is_off=True)
         is_present = self.present is not None and model.path == self.present.draft
         columns = (model_words.size(model.found.size), model_words.brief_promise(offer))
         return Row(model.path, name, columns, "●" if is_present else "✓")

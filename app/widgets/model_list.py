@@ -91,7 +91,7 @@ def _column_widths(rows: Sequence[Row], width: int) -> list[int]:
 
 def _content(row: Row, widths: Sequence[int], width: int) -> Content:
     if row.key is None:
-        return Content.styled(_cut(row.name, width), "dim")
+        return Content(_cut(row.name, width))  # what is disabled is greyed anyway
     shown = row.columns[len(row.columns) - len(widths) :] if len(row.columns) >= len(widths) else row.columns
     widths = widths[len(widths) - len(shown) :]
     figures = "".join(" " * (_GAP + room - cell_len(text)) + text for text, room in zip(shown, widths, strict=True))

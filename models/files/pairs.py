@@ -16,6 +16,9 @@ Measured = Callable[[Path, Path], float | None]
 WORTH_TRYING = 0.5
 """The largest expected c at which a pair is suggested to those who haven't chosen one: above it little can be won."""
 
+_LOOKED_AT = 30
+"""So many of the largest targets are weighed for a suggestion: each takes a moment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -61,18 +64,15 @@ def suggestions(
 
     Only models of equal vocabularies are paired, so no file is read.
     """
-    helpers = _able(drafts)
+    cheapest: dict[str, tuple[Model, Facts]] = {}
+    for draft, facts in sorted(_able(drafts), key=_weight):
+        cheapest.setdefault(facts.vocabulary.digest, (draft, facts))
     pairs: list[tuple[Model, Model]] = []
-    for target, facts in sorted(_able(targets), key=lambda entry: -entry[1].active_size):
-        fitting = [
-            (draft, theirs)
-            for draft, theirs in helpers
-            if theirs.vocabulary.digest == facts.vocabulary.digest
-            and theirs.active_size <= WORTH_TRYING * facts.active_size
-            and fits(facts, theirs)
-        ]
-        if fitting and len(pairs) < most:
-            pairs.append((target, min(fitting, key=lambda entry: entry[1].active_size)[0]))
+    for target, facts in sorted(_able(targets), key=_weight, reverse=True)[:_LOOKED_AT]:
+        draft, theirs = cheapest.get(facts.vocabulary.digest, (target, facts))
+        is_cheap = theirs.active_size <= WORTH_TRYING * facts.active_size
+        if len(pairs) < most and is_cheap and fits(facts, theirs):
+            pairs.append((target, draft))
     return pairs
 
 
@@ -80,6 +80,10 @@ def _able(models: Iterable[Model]) -> list[tuple[Model, Facts]]:
     """Those that can chat and take tokens back."""
     known = [(model, model.facts) for model in models]
     return [(model, facts) for model, facts in known if facts and facts.has_template and facts.rolls_back]
+
+
+def _weight(entry: tuple[Model, Facts]) -> int:
+    return entry[1].active_size
 
 
 def _is_dear(target: Facts, model: Model) -> bool:

@@ -112,6 +112,16 @@ def test_what_cannot_be_shown_says_why(home: Path, capsys: pytest.CaptureFixture
     assert "isn't a GGUF file" in out or "There is no file" in out
 
 
+def test_a_name_that_several_models_have_is_not_guessed_at(
+    home: Path, models: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    link_models({"big": models["small"]}, home / "again")
+    (home / "again" / "small.gguf").rename(home / "again" / "big.gguf")
+    (home / "small.gguf").unlink()
+    status, out, _err = asked(capsys, "show", "big")
+    assert (status, out.startswith("2 models are called big; give the path of one of them.")) == (1, True)
+
+
 def test_a_pair_is_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _err = asked(capsys, "check", str(home / "big.gguf"), "small")
     assert (status, out.startswith("It can guess for this target · expected c 0.")) == (0, True)

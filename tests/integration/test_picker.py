@@ -32,6 +32,7 @@ from support.chatting import chatting, loaded
 from support.dialog_host import OPEN, DialogHost, press, said, settle
 from support.fake_engine import Scenario
 from support.libraries import library_at, link_models, write_models
+from support.tiny_gguf import write_tiny_llama
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +179,8 @@ async def test_newcomers_are_offered_pairs_to_try_and_told_of_other_files(home: 
     bundled = PairChoice(models["small"], None, "lookup")
     at_hand = [(models["small"], "the bundled model")]
     async with opened(home, bundled, at_hand=at_hand) as pilot:
-        assert rows(pilot)[:2] == ["pairs to try", "big ◂ middle"]
-        assert under_cursor(pilot) == "big ◂ middle"
+        assert rows(pilot)[:2] == ["pairs to try", "big ◂ the bundled model"]
+        assert under_cursor(pilot) == "big ◂ the bundled model"
         assert "● the bundled model" in rows(pilot)
         assert said(pilot) == "F7 adds a file or a folder from anywhere."
 
@@ -456,19 +457,17 @@ def test_sizes_are_those_that_models_are_offered_with() -> None:
     assert [size(count) for count in (400_000, 24, 0)] == ["400 kB", "1 kB", "0 kB"]
 
 
-async def test_from_an_empty_home_to_the_first_reply_with_a_pair_in_six_keys(
-    home: Path, models: dict[str, Path]
-) -> None:
-    own = link_models(models, home / "own", "small") / "small.gguf"
+async def test_from_an_empty_home_to_the_first_reply_with_a_pair_in_six_keys(home: Path) -> None:
+    own = write_tiny_llama(home / "own.gguf", seed=1)
     start = Start(home / "settings.toml", home / "data", home=home, at_hand=[(own, "the bundled model")])
     async with chatting(home, Scenario("So it is."), draft=False, start=start) as chat:
         await loaded(chat)
         presses = ["f5", "enter", "h", "i", "enter"]
         assert len(presses) <= 6
         await chat.pilot.press(presses[0])
-        await chat.until(lambda: "big ◂ middle" in chat.text)
+        await chat.until(lambda: "big ◂ small" in chat.text)
         await chat.pilot.press(presses[1])
         await chat.until(lambda: chat.app.screen is chat.chat and chat.conversation.target == at(home, "big"))
         await chat.pilot.press(*presses[2:])
         await chat.until(lambda: chat.replies and chat.replies[0].message)
-        assert (chat.conversation.draft, chat.conversation.drafter) == (at(home, "middle"), "both")
+        assert (chat.conversation.draft, chat.conversation.drafter) == (at(home, "small"), "both")

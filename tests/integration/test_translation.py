@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 from specchat.app.bench.choices import CHOICES
+from specchat.app.model_options import ACTIONS, SHELLS
 from specchat.app.options import COMMANDS
 from specchat.settings.values import SCHEMA
 from support import shouting
 
 KEYS = {"Esc", "Enter", "Tab", "PgUp", "PgDn", "ctrl", "shift"}
-TYPED = {"specchat", "Markdown", *COMMANDS}
+TYPED = {"specchat", "Markdown", *COMMANDS, *ACTIONS, *SHELLS}
 SETTINGS = {word for item in (*SCHEMA, *CHOICES) for word in (item.name, *item.choices, *item.words)}
 
 
