@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypedDict
@@ -81,7 +81,7 @@ class Facts(msgspec.Struct, frozen=True):
     rolls_back: bool
     """Whether it can take back tokens. A recurrent model can't, and neither drafts nor is drafted for."""
     active_size: int
-    """Bytes of weights that one token is computed with."""
+    """Bytes of weights that are read to compute one token: not the table of inputs, and not experts left aside."""
     vocabulary: VocabularyPrint
     shape: Shape
     input: Weights
@@ -89,6 +89,8 @@ class Facts(msgspec.Struct, frozen=True):
     blocks: tuple[Weights, ...]
     output: Weights
     """Goes to a GPU as if it were one more layer."""
+    tied: Weights
+    """What of `input` is the output's matrix as well; a GPU gets a copy."""
 
 
 def read_facts(path: Path) -> Facts:
@@ -126,7 +128,7 @@ def read_facts(path: Path) -> Facts:
         layers=header.own("block_count") or 0,
         experts=experts,
         rolls_back=header.architecture not in RECURRENT | HYBRID,
-        active_size=round(sum(tensor.size * (share if _is_expert(tensor) else 1.0) for tensor in tensors)),
+        active_size=_active_size(tensors, share),
         vocabulary=_print(vocabulary),
         shape=shape_of(header),
         **_groups(tensors, header.own("block_count") or 0),
@@ -162,9 +164,10 @@ class _Groups(TypedDict):
     input: Weights
     blocks: tuple[Weights, ...]
     output: Weights
+    tied: Weights
 
 
-def _groups(tensors: Iterable[Tensor], layers: int) -> _Groups:
+def _groups(tensors: Sequence[Tensor], layers: int) -> _Groups:
     """The tensors' bytes by where llama.cpp puts them: before, in and after the layers."""
     groups: dict[int, list[Tensor]] = {}
     for tensor in tensors:
@@ -176,7 +179,21 @@ def _groups(tensors: Iterable[Tensor], layers: int) -> _Groups:
         input=weighed.get(-1, Weights()),
         blocks=tuple(weighed.get(number, Weights()) for number in range(layers)),
         output=weighed.get(layers, Weights()),
+        tied=_weigh(_tied(tensors)),
     )
+
+
+def _tied(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The table of inputs where it is the output's matrix, too."""
+    if any(tensor.name == "output.weight" for tensor in tensors):
+        return []
+    return [tensor for tensor in tensors if tensor.name == "token_embd.weight"]
+
+
+def _active_size(tensors: Sequence[Tensor], share: float) -> int:
+    """Bytes read for a token that is sent to `share` of the experts."""
+    read = [tensor for tensor in tensors if not tensor.name.startswith(_INPUT)] + _tied(tensors)
+    return round(sum(tensor.size * (share if _is_expert(tensor) else 1.0) for tensor in read))
 
 
 def _weigh(tensors: list[Tensor]) -> Weights:

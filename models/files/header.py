@@ -2,7 +2,7 @@
 
 The layout is that of GGUF versions 2 and 3, little-endian (ggml's `docs/gguf.md`). The file is taken as hostile:
 every count and length is checked before it is used, and the limits here and in `walk` bound time (a second) and
-memory (64 MB) whatever the file says.
+memory (64 MB, what is made of it included) whatever the file says.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from specchat.models.files.walk import MAX_HEADER, Walk
 
 MAX_ENTRIES = 1 << 14
 """Metadata entries, and tensors. The largest models have about 2,000 tensors."""
-MAX_KEPT_ITEMS = 1 << 19
+MAX_KEPT_ITEMS = 400_000
 """Items of an array that is kept. The largest known vocabulary has 262,144 tokens."""
 _MAX_KEY = 1 << 10
 _MAX_NAME = 63

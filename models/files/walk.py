@@ -17,6 +17,8 @@ MAX_TEXT = 1 << 20
 """Bytes of a single text that is kept. Chat templates stay below 100 kB."""
 MAX_TEXTS = 8 << 20
 """Bytes of all single texts, and lists of numbers, that are kept."""
+MAX_STRINGS = 1 << 21
+"""Texts in all lists together. The most known are 776,000: 262,144 tokens and the merges of Gemma 4."""
 
 _WINDOW = 1 << 20
 _U32 = Struct("<I")
@@ -32,6 +34,7 @@ class Walk:
         self._file = file
         self._limit = MAX_HEADER
         self._spare = MAX_TEXTS
+        self._strings = MAX_STRINGS
         self._start = 0
         """Where in the file the window starts."""
         self._window = b""
@@ -86,6 +89,9 @@ class Walk:
 
     def strings(self, count: int, kept: list[bytes] | None) -> None:
         """Walk over `count` strings, adding them to `kept` if given. Vocabularies make this the hot loop."""
+        self._strings -= count
+        if self._strings < 0:
+            raise self.damaged()
         read, window, at = _U64.unpack_from, self._window, self._at
         for _ in range(count):
             if at + 8 > len(window):

@@ -196,6 +196,7 @@ HUGE = 1 << 62
         text("key") + struct.pack("<IIQQ", ARRAY, STRING, 2, HUGE),
         text("tokenizer.ggml.tokens") + struct.pack("<IIQ", ARRAY, STRING, header_module.MAX_KEPT_ITEMS + 1),
         text("tokenizer.ggml.tokens") + struct.pack("<IIQQ", ARRAY, STRING, 1, walk.MAX_KEPT_BYTES),
+        text("tokenizer.ggml.merges") + struct.pack("<IIQ", ARRAY, STRING, walk.MAX_STRINGS + 1),
     ],
 )
 def test_lengths_that_no_file_has(tmp_path: Path, entry: bytes) -> None:
