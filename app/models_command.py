@@ -80,7 +80,9 @@ def _list(library: Library, *, as_json: bool) -> int:
     models, troubles = _found(library)
     models.sort(key=lambda model: (model.facts is None, model.found.name.casefold(), str(model.path)))
     if as_json:
-        _print_json({"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]})
+        _print_json(
+            {"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]}
+        )
         return 0
     head = (_("model"), _("parameters"), _("format"), _("size"), _("from"))
     print(_table([head, *map(_row, models)], _width()), end="")
