@@ -23,8 +23,9 @@ def add_models(commands: Commands) -> None:
     actions = models.add_subparsers(dest="action", title=_("what to do"), metavar=_("WORD"))
     file = _("A GGUF file, or a name as it is listed.")
 
-    def add(name: str, about: str, **files: str) -> argparse.ArgumentParser:
-        action: argparse.ArgumentParser = actions.add_parser(name, help=about, description=about)
+    def add(name: str, about: str, *more: str, **files: str) -> argparse.ArgumentParser:
+        words = " ".join(("specchat models", name, *files.values(), *more, "[--json]"))
+        action: argparse.ArgumentParser = actions.add_parser(name, usage=words, help=about, description=about)
         for dest, metavar in files.items():
             action.add_argument(dest, metavar=metavar, help=file)
         action.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
@@ -35,8 +36,9 @@ def add_models(commands: Commands) -> None:
     check = _("Say whether a draft can guess for a target. The status is 0 if it can, 1 if not.")
     add("check", check, target=_("TARGET"), draft=_("DRAFT"))
     forget = _("Forget what was kept: of one file, of an added folder, or of all. Model files are left alone.")
-    add("forget", forget).add_argument(
-        "file", nargs="?", metavar=_("PATH"), help=_("A file or a folder; without it, all.")
+    path = _("PATH")
+    add("forget", forget, f"[{path}]").add_argument(
+        "file", nargs="?", metavar=path, help=_("A file or a folder; without it, all.")
     )
 
 

@@ -80,8 +80,9 @@ def _list(library: Library, *, as_json: bool) -> int:
     models, troubles = _found(library)
     models.sort(key=lambda model: (model.facts is None, model.found.name.casefold(), str(model.path)))
     if as_json:
-        documents = [model_document(model) for model in models]
-        _print_json({"models": documents, "troubles": [trouble_document(one) for one in troubles]})
+        _print_json(
+            {"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]}
+        )
         return 0
     head = (_("model"), _("parameters"), _("format"), _("size"), _("from"))
     print(_table([head, *map(_row, models)], _width()), end="")
@@ -150,9 +151,8 @@ def _forget(library: Library, paths: Paths, path: Path | None, *, as_json: bool)
     elif folder:
         print(_("{path} is no longer looked into.").format(path=visible(str(path))))
     elif facts or pairs:
-        print(
-            _("Forgotten: facts of {facts}, pairs {pairs}. No model file was touched.").format(facts=facts, pairs=pairs)
-        )
+        said = _("Forgotten: what was read of files ({facts}), recent pairs ({pairs}). No model file was touched.")
+        print(said.format(facts=facts, pairs=pairs))
     else:
         print(_("There was nothing to forget."))
     return 0
@@ -207,7 +207,7 @@ def _row(model: Model) -> tuple[str, ...]:
 
 
 def _offer_row(offer: Offer) -> tuple[str, ...]:
-    said = model_words.brief_promise(offer) if offer.works else model_words.against(offer)
+    said = model_words.brief_promise(offer) if offer.works else model_words.against(offer, names_it=False)
     return (visible(offer.model.found.name), said)
 
 

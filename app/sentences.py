@@ -65,6 +65,7 @@ FILES: Mapping[str, str] = {
     "file_not_gguf": N_("{path} isn't a GGUF file; it looks like {looks_like}."),
     "file_big_endian": N_("{path} was made for machines of the other byte order; choose another file of this model."),
     "file_version": N_("{path} is a GGUF of version {version}, which specchat doesn't read; choose a newer file."),
+    "file_version_newer": N_("{path} is a GGUF of version {version}, newer than this specchat reads; update specchat."),
     "file_truncated": N_("{path} is cut short: it has {have:,} of at least {need:,} bytes. Download it again."),
     "file_damaged": N_("{path} is damaged: {what}. Download it again."),
     "file_number_format": N_(

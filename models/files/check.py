@@ -31,6 +31,10 @@ _ARCHITECTURES = {
 }
 """Architectures that llama.cpp loads (or nearly), but that don't write text one token after another on their own."""
 
+_MAX_PARTS = 10_000
+"""Files of a split model. The largest known are a few hundred."""
+_ALIGNMENT = 32
+"""Where in memory weights may start; the file's own alignment may be less, and then llama.cpp ends the process."""
 _FORMATS_OF_LISTS = {number for number, form in FORMATS.items() if form.name in ("F32", "I8", "I16", "I32", "I64")}
 """Norms and biases are always F32 (or whole numbers): llama.cpp ends the process over others in its first pass."""
 
@@ -104,7 +108,7 @@ def _check_weights(path: Path, header: Header) -> None:
             size = tensor.size
         except ValueError:
             raise ModelFileError("file_damaged", path, what="tensors") from None
-        if tensor.offset != offset:
+        if tensor.offset != offset or (header.data_offset + offset) % _ALIGNMENT:
             raise ModelFileError("file_damaged", path, what="tensors")
         end = offset + size
         offset = end + -end % header.alignment
@@ -114,10 +118,11 @@ def _check_weights(path: Path, header: Header) -> None:
 
 def _parts(path: Path, header: Header) -> list[Path]:
     """The other parts of a model that is split over files as llama.cpp names them; empty for a whole model."""
-    count = header.integer("split.count") or 1
+    count, number = header.integer("split.count") or 1, header.integer("split.no") or 0
+    if not 0 <= number < count <= _MAX_PARTS:
+        raise ModelFileError("file_damaged", path, what="header")
     if count == 1:
         return []
-    number = header.integer("split.no") or 0
     ending = _ending(number, count)
     if not path.name.endswith(ending):
         raise ModelFileError("file_part_name", path, ending=ending)

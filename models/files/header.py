@@ -173,6 +173,8 @@ def _version(walk: Walk) -> int:
     version = walk.u32()
     if version & 0xFFFF == 0 and version:  # a small number whose bytes are the other way round
         raise ModelFileError("file_big_endian", walk.path)
+    if version > max(_VERSIONS):
+        raise ModelFileError("file_version_newer", walk.path, version=version)
     if version not in _VERSIONS:
         raise ModelFileError("file_version", walk.path, version=version)
     return version
@@ -183,7 +185,8 @@ _Item = TypeVar("_Item")
 
 def _unique(walk: Walk, items: list[tuple[str, _Item]], what: str) -> dict[str, _Item]:
     unique = dict(items)
-    if len(unique) < len(items):
+    # llama.cpp takes a name to end at a NUL character, so that two different ones could be the same to it.
+    if len(unique) < len(items) or any("\0" in name for name in unique):
         raise walk.damaged(what)
     return unique
 

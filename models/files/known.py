@@ -60,7 +60,7 @@ _EQUAL_HEADS = """
     llama llama4 maincoder deci baichuan falcon grok starcoder refact bloom mpt stablelm mellum nanbeige qwen
     qwen2 qwen2vl qwen2moe qwen3 qwen3moe qwen3vl qwen3vlmoe phi2 phi3 plamo gpt2 codeshell orion internlm2
     starcoder2 xverse command-r cohere2 cohere2moe dbrx olmo olmo2 olmoe muse-glimmer openelm gptneox arctic
-    deepseek deepseek4 chatglm glm4 glm4moe bitnet jais jais2 nemotron nemotron_h nemotron_h_moe exaone granite
+    deepseek chatglm glm4 glm4moe bitnet jais jais2 nemotron nemotron_h nemotron_h_moe exaone granite
     graniteswitch granitehybrid granite_swa chameleon bailingmoe2 seed_oss dots1 arcee afmoe laguna ernie4_5
     ernie4_5-moe paddleocr hunyuan-moe hunyuan_vl hy_v3 smollm3 smallthinker grovemoe apertus minimax-01
     minimax-m2 minimax-m3 cogvlm pangu-embedded qwen3next qwen35 qwen35moe qwen4exp mistral3 spark2_5
@@ -71,9 +71,9 @@ EQUAL_HEADS = frozenset(_EQUAL_HEADS.split())
 _WHOLE_ROPE = """
     llama llama4 maincoder talkie deci baichuan falcon grok mellum qwen2 qwen2vl qwen2moe qwen3 qwen3moe qwen3vl
     qwen3vlmoe plamo codeshell orion internlm2 starcoder2 xverse cohere2moe dbrx olmo olmo2 olmoe arctic
-    deepseek jais2 nemotron exaone exaone4 exaone-moe granite graniteswitch granite_swa chameleon seed_oss dots1
+    deepseek jais2 exaone exaone4 exaone-moe granite graniteswitch granite_swa chameleon seed_oss dots1
     arcee ernie4_5 ernie4_5-moe paddleocr hunyuan-moe hunyuan_vl hy_v3 smollm3 smallthinker grovemoe apertus
-    minimax-01 minimax-m2 cogvlm pangu-embedded mistral3
+    cogvlm pangu-embedded mistral3
 """
 WHOLE_ROPE = frozenset(_WHOLE_ROPE.split())
 """Chat models whose rotary positions must turn whole heads: their graphs assert it, too."""

@@ -73,10 +73,9 @@ def vocabulary_of(header: Header) -> Vocabulary | None:
     As `llama_vocab::impl::load` builds it and `specchat.models.llama.tokenizer.Tokenizer.vocabulary` returns it.
     """
     model = header.text("tokenizer.ggml.model")
-    stored = header.texts(TOKENS)
-    if model not in TOKENIZERS or not stored:
+    tokens = token_texts(header)
+    if model not in TOKENIZERS or not tokens:
         return None
-    tokens = tuple(text or b"[EMPTY_%d]" % token for token, text in enumerate(stored)) if b"" in stored else stored
     attributes = _attributes(header, tokens)
     bos, eos = (_special(header, name, attributes) for name in ("bos", "eos"))
     adds_bos, adds_eos = _adds(header)
@@ -89,6 +88,16 @@ def vocabulary_of(header: Header) -> Vocabulary | None:
         add_bos=bos is not None and adds_bos,
         add_eos=eos is not None and adds_eos,
     )
+
+
+def token_texts(header: Header) -> tuple[bytes, ...]:
+    """The texts of the tokens as llama.cpp has them: they end at a NUL character, and none is empty."""
+    stored = header.texts(TOKENS)
+    if b"\0" in b"".join(stored):
+        stored = tuple(text.partition(b"\0")[0] for text in stored)
+    if b"" in stored:
+        stored = tuple(text or b"[EMPTY_%d]" % token for token, text in enumerate(stored))
+    return stored
 
 
 def _attributes(header: Header, tokens: tuple[bytes, ...]) -> list[int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.header import Header, Omitted, Tensor
 from specchat.models.files.known import PRE_TOKENIZERS, TOKENIZERS
-from specchat.models.files.reading import KINDS, TOKENS
+from specchat.models.files.reading import KINDS, TOKENS, token_texts
 
 _MERGES, _SCORES = "tokenizer.ggml.merges", "tokenizer.ggml.scores"
 _WITHOUT_MERGES = "kimi-k2"
@@ -32,9 +32,7 @@ def check_vocabulary(path: Path, header: Header) -> None:
         column = header.metadata.get(key)
         if column is not None and not (isinstance(column, array | Omitted) and len(column) >= len(tokens)):
             raise ModelFileError("file_damaged", path, what="vocabulary_size")
-    # A token that comes twice ends the process. Each empty token gets a name of its own.
-    empty = tokens.count(b"")
-    if len(set(tokens)) < len(tokens) - max(empty - 1, 0):
+    if len(set(token_texts(header))) < len(tokens):  # a token that comes twice ends the process
         raise ModelFileError("file_damaged", path, what="vocabulary")
 
 

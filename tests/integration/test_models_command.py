@@ -155,7 +155,7 @@ def test_what_was_kept_is_forgotten_and_no_model_is_touched(
     assert (status, said) == (0, {"facts": 1, "pairs": 1, "folder": False})
     assert [pair.draft for pair in recent(data)] == [middle]
     status, out, _err = asked(capsys, "forget")
-    assert (status, "pairs 1" in out) == (0, True)
+    assert (status, "recent pairs (1)" in out) == (0, True)
     assert recent(data) == []
     assert asked(capsys, "forget")[1] == "There was nothing to forget.\n"
     assert all(file.exists() for file in (big, small, middle))

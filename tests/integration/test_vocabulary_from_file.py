@@ -33,6 +33,7 @@ VOCABULARIES = {
     "bpe with BOS": replace(byte_vocabulary(), add_bos=True),
     "spm": spm_vocabulary(),
     "empty tokens": spelled(byte_vocabulary(), "", ""),
+    "tokens with NUL characters": spelled(byte_vocabulary(), "long word\0y", "\0", "\0z"),
     "harmony": spelled(byte_vocabulary(), *HARMONY, kind=TokenType.CONTROL),
     "an end that was called a word": spelled(byte_vocabulary(), "<|eot_id|>", "<end_of_turn>", "[EOS]", "<|end|>"),
     "code": spelled(byte_vocabulary(), "<|fim_prefix|>", "<fim_suffix>", "<|file_sep|>", "<PAD>"),

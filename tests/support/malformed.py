@@ -127,6 +127,9 @@ def stray_entries(whole: bytes, fields: Sequence[Field], architecture: str) -> I
             yield Spoilt(f"{name} = {value}", content)
         content = with_entry(whole, end, f"{architecture}.{name}", (ARRAY, U32, [0, 1, 7]))
         yield Spoilt(f"{name} = [0, 1, 7]", content)
+    for name in ("split.count", "split.no", "general.alignment", "general.file_type"):
+        for value in (0, 1, 2, 33, 1 << 31, (1 << 32) - 1):
+            yield Spoilt(f"{name} = {value}", with_entry(whole, end, name, (U32, value)))
     for scaling in ("", "none", "linear", "yarn", "longrope", "other"):
         content = with_entry(whole, end, f"{architecture}.rope.scaling.type", (STRING, scaling))
         yield Spoilt(f"rope scaling {scaling!r}", content)

@@ -113,7 +113,7 @@ def test_what_it_is_instead(tmp_path: Path, content: bytes, look: str) -> None:
 def test_versions(tmp_path: Path) -> None:
     check_model_file(written(tmp_path, gguf(version=2)))
     assert problem(written(tmp_path, gguf(version=1))) == ("file_version", {"version": 1})
-    assert problem(written(tmp_path, gguf(version=4))) == ("file_version", {"version": 4})
+    assert problem(written(tmp_path, gguf(version=4))) == ("file_version_newer", {"version": 4})
     assert problem(written(tmp_path, gguf(version=0))) == ("file_version", {"version": 0})
     assert problem(written(tmp_path, gguf(version=3 << 24))) == ("file_big_endian", {})
 
@@ -160,6 +160,18 @@ def test_a_norm_that_is_no_f32_makes_llama_cpp_abort(tmp_path: Path) -> None:
     assert problem(written(tmp_path, norm)) == ("file_number_format", {"tensor": "output_norm.weight", "format": 1})
 
 
+@pytest.mark.parametrize("alignment", [1, 8, 16])
+def test_weights_that_start_where_llama_cpp_can_not_take_them(tmp_path: Path, alignment: int) -> None:
+    for extra in range(32 // alignment):  # the head's length decides where they start
+        metadata = {**TINY, "general.alignment": (U32, alignment), "extra": (STRING, "x" * alignment * extra)}
+        content = gguf(metadata, rows(3))
+        path = written(tmp_path, content)
+        if read_header(path).data_offset % 32:
+            assert problem(path) == ("file_damaged", {"what": "tensors"})
+        else:
+            check_model_file(path)
+
+
 def test_number_format_that_llama_cpp_has_dropped(tmp_path: Path) -> None:
     q4_0_4_4 = gguf(tensors=[("a.weight", (32, 3), 31)])
     expected = ("file_number_format", {"tensor": "a.weight", "format": 31})
@@ -177,6 +189,7 @@ def test_block_sizes_are_ggmls() -> None:
         {**TINY, "general.alignment": (U32, 33)},
         {**TINY, "general.alignment": (U32, 0)},
         {**TINY, "list": (ARRAY, ARRAY, [])},
+        {**TINY, "llama.block_count\0": (U32, 0)},
     ],
 )
 def test_metadata_that_makes_no_sense(tmp_path: Path, metadata: Any) -> None:
@@ -309,7 +322,14 @@ def test_a_token_that_comes_twice(tmp_path: Path) -> None:
 
 def test_empty_tokens_get_names_from_llama_cpp(tmp_path: Path) -> None:
     check_model_file(written(tmp_path, gguf(tokens("a", "", "", "b", ""), rows(5))))
-    assert problem(written(tmp_path, gguf(tokens("a", "", "", "a"), rows(4))))[0] == "file_damaged"
+    for twice in (("a", "", "", "a"), ("a", "", "[EMPTY_1]")):
+        spoilt = written(tmp_path, gguf(tokens(*twice), rows(len(twice))))
+        assert problem(spoilt) == ("file_damaged", {"what": "vocabulary"})
+
+
+def test_tokens_end_at_a_nul_character(tmp_path: Path) -> None:
+    check_model_file(written(tmp_path, gguf(tokens("a\0", "b", "\0"))))
+    assert problem(written(tmp_path, gguf(tokens("a\0b", "a", "c")))) == ("file_damaged", {"what": "vocabulary"})
 
 
 @pytest.mark.parametrize("texts", [("a", "b"), ("a", "b", "c", "d")])
@@ -442,6 +462,12 @@ def test_a_truncated_part_is_the_one_named(tmp_path: Path) -> None:
         check_model_file(paths[0])
     assert caught.value.code == "file_truncated"
     assert caught.value.params == {"path": str(paths[1]), "have": len(whole) - 1, "need": len(whole)}
+
+
+@pytest.mark.parametrize(("number", "count"), [(2, 2), (0, 1 << 31), (0, -2), (-1, 2), (3, 0)])
+def test_parts_that_no_model_has(tmp_path: Path, number: int, count: int) -> None:
+    numbers = {"split.no": (I32, number), "split.count": (U32 if count > 0 else I32, count)}
+    assert problem(written(tmp_path, gguf(TINY | numbers))) == ("file_damaged", {"what": "header"})
 
 
 def test_opened_at_another_part(tmp_path: Path) -> None:

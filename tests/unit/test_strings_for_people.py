@@ -37,6 +37,7 @@ ALLOWED: Mapping[str, str] = {
     '" --no-cache --reinstall-package llama-cpp-python --no-binary llama-cpp-python ': "a command",
     "$env:": "a command",
     "specchat doctor [--json]": "a command",
+    "specchat models": "a command",
     "specchat models [list | show | check | forget] …": "a command",
     "specchat completion {": "a command",
     "specchat history [--json|--csv]": "a command",
