@@ -62,6 +62,13 @@ ACTIONS: tuple[Action, ...] = (
         footer=N_("X-ray"),
     ),
     Action(
+        "lab",
+        ("f6", "ctrl+right_square_bracket"),
+        N_("The Lab"),
+        N_("Figures that explain why this works: with toys, or with what was measured on this machine."),
+        footer=N_("lab"),
+    ),
+    Action(
         "counter",
         ("f11", "ctrl+backslash"),
         N_("The whole counter"),
@@ -118,7 +125,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "next_rule",
-        ("f6",),
+        ("shift+f6",),
         N_("The other rule"),
         N_("Change the rule that keeps or replaces guesses: block or token. Both keep the target's text."),
     ),
@@ -218,6 +225,11 @@ def footer_key(key: str) -> str:
     return _shown(key).replace("ctrl+", "^")
 
 
+def key_sign(key: str) -> str:
+    """A key of Textual's name as keyboards name it: `Space`, `a`."""
+    return _shown(key)
+
+
 _SIGNS = {
     "up": "↑",
     "down": "↓",
@@ -227,6 +239,8 @@ _SIGNS = {
     "enter": "Enter",
     "tab": "Tab",
     "backslash": "\\",
+    "right_square_bracket": "]",
+    "space": "Space",
     "pageup": "PgUp",
     "pagedown": "PgDn",
 }

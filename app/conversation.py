@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
-from specchat.app.chats.opened import OpenChat
+from specchat.app.chats.opened import LastReply, OpenChat
 from specchat.app.chats.prompt import prompt_of, whole_characters
 from specchat.app.chats.records import Chat, Message
 from specchat.app.chats.store import Store
@@ -57,12 +57,15 @@ class Conversation:
         self.off = Tally()
         self._engine = engine
         self._store = store
-        self._costs = Costs(engine, store)
+        self.costs = Costs(engine, store)
+        self.look = engine.look
+        """See `EngineClient`; it is about the last reply, which has `last_tokens`."""
         self._settings = settings
         self._open = OpenChat(store)
         self._asked_for: _Pair | None = None
         self._is_stopping = False
         self._deaths: Counter[_Pair | None] = Counter()
+        self._last = LastReply()
 
     @property
     def chat(self) -> Chat | None:
@@ -107,6 +110,11 @@ class Conversation:
     def guessing(self) -> DrafterName:
         """Who does guess: `drafter`, as far as what is loaded can."""
         return able_drafter(self.drafter, self.loaded)
+
+    @property
+    def last_tokens(self) -> int:
+        """Tokens of the last reply, if the engine still knows what led to them and the open chat has it; else 0."""
+        return self._last.tokens if self._last.chat is self._open else 0
 
     # ------------------------------------------------------------------ models
 
@@ -230,8 +238,8 @@ class Conversation:
             raise EngineFailure("engine_died_twice", {"path": str(self.target)})
 
     async def _load(self) -> AsyncGenerator[Event, None]:
-        self._asked_for = self._wanted
-        async with aclosing(self._minding(self._costs.load(*self._asked_for))) as events:
+        self._asked_for, self._last = self._wanted, LastReply()
+        async with aclosing(self._minding(self.costs.load(*self._asked_for))) as events:
             async for event in events:
                 yield event
 
@@ -240,11 +248,13 @@ class Conversation:
         model = Path(self.loaded.target.path).name if self.loaded else ""
         reply = GrowingReply(self._store, here.messages[-1].chat_id, model)
         done: Done | None = None
+        self._last = LastReply(here)
         try:
             async with aclosing(self._minding(self._generate(here))) as events:
                 async for event in events:
                     reply.take(event)
                     if isinstance(event, Written):
+                        self._last.tokens += event.round.tokens
                         (self.on if event.round.speculating else self.off).add(event.round)
                     if isinstance(event, Done):
                         done = event

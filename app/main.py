@@ -59,11 +59,18 @@ def _bench_arguments(*sources: Any) -> Any:
     return bench_arguments(*sources)
 
 
+def _lab_arguments(*sources: Any) -> Any:
+    from specchat.app.lab.arguments import lab_arguments
+
+    return lab_arguments(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
     "bench": _bench_arguments,
     "chat": arguments.chat_arguments,
     "demo": arguments.chat_arguments,
+    "lab": _lab_arguments,
 }
 
 
@@ -77,6 +84,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app.bench import command as bench
 
         return bench.run(wanted)
+    if command == "lab":
+        from specchat.app.lab import command as lab
+
+        return lab.run(wanted)
     if command == "doctor":
         from specchat.app import doctor
 

@@ -8,38 +8,31 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from specchat.app.bench.choices import CHOICES, SETTLED
+from specchat.app.lab.choices import LAB_CHOICES
+from specchat.app.parser import Parser, UsageError, option
 from specchat.app.sentences import N_
 from specchat.app.words import _
-from specchat.models.errors import CodedError
 from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
-COMMANDS = ("chat", "demo", "ask", "bench", "doctor")
+__all__ = ["COMMANDS", "UsageError", "build_parser", "option", "parse"]
+
+COMMANDS = ("chat", "demo", "ask", "bench", "lab", "doctor")
 
 _METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
-
-
-class UsageError(CodedError):
-    """The command line can't be understood."""
-
-
-def option(item: Setting) -> str:
-    """The option that sets `item`: the target's go by their bare names, the draft's begin with `--draft-`."""
-    if item.key == "speculation.enabled":
-        return "--speculation"
-    prefix = "draft-" if item.section == "draft" else ""
-    return f"--{prefix}{item.name.replace('_', '-')}"
 
 
 _OF_REPLIES = {option(item) for item in SCHEMA if item.section != "look"} | {"--no-speculation"}
 _OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).replace("--", "--no-", item.kind is bool))}
 _OF_BENCHES = {option(item) for item in (*SCHEMA, *CHOICES) if item.section != "look" and item.key not in SETTLED}
-_VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"} | {
-    option(item) for item in SCHEMA if item.kind is not bool
-}
+_VALUED = (
+    {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"}
+    | {option(item) for item in (*SCHEMA, *LAB_CHOICES) if item.kind is not bool}
+    | {"--print", "--svg"}
+)
 _CHATTING = _OF_CHATS | {"--help", "--target", "--draft", "--plain"}
 _KNOWN: Mapping[str | None, Collection[str]] = {
     None: _CHATTING | {"--version"},
@@ -48,6 +41,7 @@ _KNOWN: Mapping[str | None, Collection[str]] = {
     "ask": _OF_REPLIES | {"--help", "--target", "--draft", "--stop", "--rounds", "--json", "--raw"},
     "bench": _OF_BENCHES
     | {"--help", "--target", "--draft", "--prompts", "--json", "--csv", "--markdown", "--output", "--plot"},
+    "lab": {option(item) for item in LAB_CHOICES} | {"--help", "--print", "--json", "--svg"},
     "doctor": {"--help", "--json"},
 }
 
@@ -64,32 +58,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if rest:
         raise _misplaced(rest[0], command)
     return parsed
-
-
-class _Help(argparse.HelpFormatter):
-    """Leaves room for long names, and has no words but ours."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=34)
-
-    def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
-
-
-class Parser(argparse.ArgumentParser):
-    """Complains by raising `UsageError`, and takes no abbreviations."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(add_help=False, allow_abbrev=False, formatter_class=_Help, **options)
-        self._positionals.title, self._optionals.title = _("what to say"), _("options")
-        self.add_argument("-h", "--help", action="help", help=_("Show this help."))
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help; argparse itself would swallow it if nobody reads that."""
-        print(self.format_help(), end="", file=file)
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError("usage", {"reason": message})
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -109,6 +77,7 @@ def build_parser() -> Parser:
     _add_demo(commands)
     _add_ask(commands)
     _add_bench(commands)
+    _add_lab(commands)
     _add_doctor(commands)
     return parser
 
@@ -178,6 +147,23 @@ def _add_report(bench: argparse.ArgumentParser) -> None:
         report.add_argument(f"--{form.lower()}", action="store_true", help=_("Report as {form}.").format(form=form))
     report.add_argument("--output", metavar=_("FILE"), help=_("Write the report to FILE, and show the table as well."))
     report.add_argument("--plot", metavar=_("FILE"), help=_("Draw a picture: FILE ends in .svg or .png."))
+
+
+def _add_lab(commands: Commands) -> None:
+    lab = commands.add_parser(
+        "lab",
+        usage=_("specchat lab [OPTION …]"),
+        help=_("See why it works."),
+        description=_(
+            "Figures that explain speculative decoding, with toys or with what was measured on this machine."
+        ),
+    )
+    lab.add_argument(
+        "--print", metavar=_("N"), help=_("Print the numbers of figure N, from 1 to 6, and open no screen.")
+    )
+    lab.add_argument("--json", action="store_true", help=_("Print them as one JSON object."))
+    lab.add_argument("--svg", metavar=_("FILE"), help=_("Write the figure to FILE as well."))
+    _add_items(lab.add_argument_group(_("the figures' sliders")), LAB_CHOICES)
 
 
 def _add_doctor(commands: Commands) -> None:

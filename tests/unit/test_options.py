@@ -178,7 +178,7 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("doctor", "--jso"), "There is no option --jso here; did you mean --json?"),
         (("doctor", "now"), "now is one argument too many: `specchat doctor` takes options alone."),
         (("chat", "hello"), "hello is one argument too many: `specchat chat` takes options alone."),
-        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, doctor."),
+        (("speak",), "There is no command speak; the commands are chat, demo, ask, bench, lab, doctor."),
         (("--gamma", "3", "ask"), "ask is one argument too many: `specchat chat` takes options alone."),
         (
             ("demo", "--target", "x.gguf"),
