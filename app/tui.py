@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -69,7 +70,7 @@ _FEW_COLOURS = {"dark": "ansi-dark", "light": "ansi-light", "terminal": "ansi-da
 class LookedAfter(App[None]):
     """What every app of ours has: our colours, and what went wrong inside as `error`, if it ended by that."""
 
-    CSS_PATH = "tui.tcss"
+    CSS_PATH = Path(__file__).with_name("tui.tcss")
     TITLE = "specchat"
     COMMANDS: ClassVar = set()
 

@@ -34,7 +34,7 @@ def tokens_per_pass(alpha: ArrayLike, gamma: ArrayLike) -> Array:
     """
     alpha, gamma = np.asarray(alpha, dtype=np.float64), np.asarray(gamma, dtype=np.float64)
     below = 1 - alpha
-    sure = below < 1e-9
+    sure = below <= 0
     # expm1 keeps the digits that 1 − α^{γ+1} would lose near α = 1.
     with np.errstate(divide="ignore"):
         above = -np.expm1((gamma + 1) * np.log(alpha))

@@ -56,10 +56,12 @@ class CostToy:
             (_("CHECK {count}: 1 pass").format(count=TOKENS), self.checking, "█", ACCEPTED),
         )
         drawn = [_bar_row(name, units, f"{units:g}", most, width, char, style) for name, units, char, style in rows]
-        ratio = number(self.writing / self.checking)
-        verdict: Row = ((_("checking five is {ratio} times as fast as writing five").format(ratio=ratio), VALUE),)
-        title = plain(_("In one pass over {count} tokens of each user, the machine must (units of time):"))
-        title = ((title[0][0].format(count=TOKENS), LABEL),)
+        said = _("Checking {count} is {ratio} times as fast as writing {count}.")
+        if self.writing <= self.checking:
+            said = _("Checking {count} takes as long as writing {count}.")
+        verdict: Row = ((said.format(count=TOKENS, ratio=number(self.writing / self.checking)), VALUE),)
+        asked = _("In one pass over {count} tokens for each user, the machine must (units of time):")
+        title = plain(asked.format(count=TOKENS))
         return [title, *drawn[:2], EMPTY, plain(_("So {count} tokens take:").format(count=TOKENS)), *drawn[2:], verdict]
 
     def words(self) -> str:
@@ -68,9 +70,9 @@ class CostToy:
         if count <= self._toy.weights:
             return _(
                 "A model writes token by token (a token is a word or a piece of one). For each, the machine must move "
-                "all of the model's weights past its processor: that takes 13, computing the token only 1. A pass over "
-                "five tokens moves the same weights once. So if five tokens are there already, as guesses, all five "
-                "are checked in the time of writing one. Add other users with +."
+                "all of the model's weights past its processor: that takes 13 units of time, computing the token only "
+                "1. A pass over five tokens moves the same weights once. So if five tokens are there already, as "
+                "guesses, all five are checked in the time of writing one. Add other users with +."
             )
         if self.checking < self.writing:
             return _(
@@ -140,28 +142,31 @@ class CostMine:
         passes = self._shown
         most = max(passes) * self._mine.passes[1]
         head = plain(
-            cell(_("tokens in a pass"), 18) + _("█ one pass over them   ┊ as many passes over one token (milliseconds)")
+            cell(_("tokens"), 7)
+            + cell(_("ms"), 6, right=True)
+            + cell(_("apart"), 8, right=True)
+            + _("  █ one pass over them  ┊ apart: as many passes over one")
         )
         return [head, *(self._row(n, ms, most, width) for n, ms in passes.items())]
 
     def words(self) -> str:
         """What the bars mean."""
-        passes, widest = self._mine.passes, max(self._mine.passes)
-        ratio = number(self.last_cheaper * passes[1] / passes[self.last_cheaper])
-        said = _(
-            "On this machine a pass over one token takes {one} ms, and one over {n} tokens {many} ms: {ratio} times as "
-            "fast as {n} passes. "
-        ).format(one=number(passes[1]), n=self.last_cheaper, many=number(passes[self.last_cheaper]), ratio=ratio)
-        if self.last_cheaper == 1:
-            said = _("On this machine no pass over several tokens is cheaper than writing them, so no draft can help. ")
-        elif self.last_cheaper == widest:
-            said += _("That is the widest pass measured: checking is cheaper than writing at every width. ")
+        passes, last = self._mine.passes, self.last_cheaper
+        if last == 1:
+            said = _("On this machine no pass over several tokens is cheaper than writing them, so no draft can help.")
         else:
-            said += _("Wider passes cost as much as writing. ")
+            said = _(
+                "On this machine a pass over one token takes {one} ms, and one over {n} tokens {many} ms: {ratio} "
+                "times as fast as {n} passes."
+            ).format(one=_ms(passes[1]), n=last, many=_ms(passes[last]), ratio=number(last * passes[1] / passes[last]))
+            wider = _("Up to {n} tokens, the widest pass measured, checking can be cheaper than writing.")
+            if last < max(passes):
+                wider = _("Beyond {n} tokens checking is no longer cheaper than writing.")
+            said += " " + wider.format(n=last)
         marked = _("★ marks the least time per token ({n} tokens)").format(n=self.cheapest)
         if self.bargains:
             marked += _(", ↓ widths that cost no more than a narrower one: specchat fills passes up to those")
-        return said + marked + "."
+        return f"{said} {marked}."
 
     def numbers(self) -> Mapping[str, Any]:
         """See `View`."""
@@ -185,12 +190,16 @@ class CostMine:
         return (
             (f"{n:>3} ", VALUE),
             (cell(marks, 3), VALUE),
-            (cell(f"{ms:.0f}", 6, right=True), ""),
-            (cell(f"┊{apart:.0f}", 8, right=True), LABEL),
+            (cell(_ms(ms), 6, right=True), ""),
+            (cell(f"┊{_ms(apart)}", 8, right=True), LABEL),
             ("  ", ""),
             (drawn, ACCEPTED if ms < apart else PLAIN),
             (rest, LABEL),
         )
+
+
+def _ms(value: float) -> str:
+    return number(value, 0 if value >= 10 else 1)
 
 
 def _bar_row(name: str, units: float, shown: str, most: float, width: int, char: str, style: str) -> Row:

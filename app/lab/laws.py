@@ -54,7 +54,7 @@ class LawToy:
     @property
     def controls(self) -> Sequence[Control]:
         """The preset, and what can be changed of its draft."""
-        preset = _("five words, any draft") if self.is_five else _("four words, a draft more or less alike")
+        preset = _("five words") if self.is_five else _("four words")
         first = Control(_("example"), preset, self._switch)
         if not self.is_five:
             return [first, Control(_("how alike the draft is"), number(self.similarity), self._liken)]
@@ -95,7 +95,7 @@ class LawToy:
             each = number(float(theory.tokens_per_pass(self.alpha, GUESSES)), 2)
             facts.append((_("tokens a pass with four guesses"), each))
         written, guessed = (float(np.abs(law - self.p).max()) for law in (draws.written, draws.guessed))
-        off = _("Furthest from the target: with the rule {rule} points, the draft alone {draft} points")
+        off = _("Largest error in these draws: rule {rule} points, draft alone {draft} points")
         said = off.format(rule=number(100 * written), draft=number(100 * guessed))
         books_row = joined([fact(label, value) for label, value in facts], " · ")
         return [cut(row, width) for row in (head, *rows, books_row, ((said, VALUE),))]
@@ -116,10 +116,10 @@ class LawToy:
         books = theory.account(self.p, self.q)
         most = int(np.argmax(books.replaced))
         return _(
-            "Next comes one of five words. A guess that the draft likes too much is kept only now and then; a word "
-            "that it likes too little is put in where others were refused. “{word}”: {kept} guessed and kept + {put} "
-            "put in = {sum}, just what the target wants. Change the draft with + and −: p never moves, only α does, "
-            "the share of guesses that are kept. A bad draft costs time, never the text."
+            "“She opened …”: one of five words comes next. A guess that the draft likes too much is kept only now and "
+            "then; a word that it likes too little is put in where others were refused. “{word}”: {kept} guessed and "
+            "kept + {put} put in = {sum}, just what the target wants. Change the draft with + and −: p never moves, "
+            "only α does, the share of guesses that are kept. A bad draft costs time, never the text."
         ).format(
             word=self._words[most],
             kept=_percent(books.accepted[most]),

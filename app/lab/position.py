@@ -156,7 +156,7 @@ def _law_row(name: str, style: str, p: float, q: float | None) -> Row:
 
 
 def _name(word: Word) -> str:
-    return visible_piece(word.piece).replace("\n", "")
+    return visible_piece(word.piece).replace("\n", "").strip(" ") or "␣"
 
 
 def _percent(share: float) -> str:

@@ -109,8 +109,8 @@ class Quiz:
     @property
     def deeds(self) -> Sequence[Deed]:
         """The answers."""
-        labels = [(letter, _("answer {letter}").format(letter=letter)) for letter in LETTERS]
-        return [Deed(letter, label, self._answerer(i)) for i, (letter, label) in enumerate(labels)]
+        labels = (_("the first"), _("the second"), _("the third"))
+        return [Deed(LETTERS[i], label, self._answerer(i)) for i, label in enumerate(labels)]
 
     def figure(self, width: int) -> list[Row]:
         """The question and its answers, with a mark at the one that was chosen."""
@@ -127,7 +127,10 @@ class Quiz:
         """What is said to the answer."""
         chosen = self.answers.get(self.at)
         if chosen is None:
-            return _("Press a, b or c. All that is needed is on the pages before: ← goes back, and the answers stay.")
+            return _(
+                "Press a, b or c; + goes to the next question. All that is needed is on the pages before: ← goes back, "
+                "and the answers stay."
+            )
         said = questions()[self.at].replies[chosen]
         return said if chosen == questions()[self.at].right else f"{said} {_('Try again.')}"
 

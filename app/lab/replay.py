@@ -10,10 +10,10 @@ from specchat.app.figures import number
 from specchat.app.lab.mine import Mine, Reply
 from specchat.app.lab.page import Control, Deed, step
 from specchat.app.lab.rounds import REFUSED
-from specchat.app.lab.rows import Row, Span, cell, cut, fact, joined, plain
+from specchat.app.lab.rows import Row, Span, cell, cut, fact, joined, plain, quoted
 from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE
 from specchat.app.widgets.xray_tokens import Origin, tokens_of, visible_piece
-from specchat.app.words import _
+from specchat.app.words import _, plural
 from specchat.models.decoding.counters import Counters, count
 
 SHOWN = 8
@@ -98,16 +98,17 @@ class Replay:
         if not round.guesses:
             return _("Nothing was guessed for this pass: it wrote one token, as without a draft.")
         who = _("lookup in the text") if round.drafter == "lookup" else _("the draft model")
-        return _(
-            "For this pass {who} made {guesses} guesses, and {kept} were kept. The target's pass took {verify} ms, "
-            "guessing {draft} ms. Without guesses each of the {tokens} tokens would have taken a pass of its own."
-        ).format(
+        said = _(
+            "Guesses for this pass, by {who}: {guesses}; kept: {kept}. Guessing took {draft} ms, the target's pass "
+            "{verify} ms, and the text grew by {tokens}. Without guesses, every token takes a pass of its own."
+        )
+        return said.format(
             who=who,
             guesses=len(round.guesses),
             kept=round.accepted,
-            verify=number(1000 * round.seconds_verify),
             draft=number(1000 * round.seconds_draft),
-            tokens=round.tokens,
+            verify=number(1000 * round.seconds_verify),
+            tokens=plural("{count} token", "{count} tokens", round.tokens).format(count=round.tokens),
         )
 
     def numbers(self) -> Mapping[str, Any]:
@@ -132,5 +133,5 @@ def _row(number: int, step: Step) -> Row:
             spans.append((" –", LABEL))
             continue
         mark, style = _LOOKS[origin]
-        spans += [(f" {mark}", LABEL), (visible_piece(piece).replace("\n", "").lstrip(" ") or "␣", style)]
+        spans += [(f" {mark}", LABEL), (quoted(visible_piece(piece).replace("\n", "").strip(" ") or "␣"), style)]
     return tuple(spans)

@@ -11,7 +11,7 @@ import numpy as np
 
 from specchat.app.figures import number
 from specchat.app.lab.page import Control, Deed, step
-from specchat.app.lab.rows import Row, Span, cut, fact, joined, plain
+from specchat.app.lab.rows import Row, Span, cut, fact, joined, plain, quoted
 from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE
 from specchat.app.words import _
 from specchat.models import theory
@@ -143,29 +143,14 @@ class RoundsToy:
                 "big and slow, and it decides: in one pass it checks all guesses, keeps them up to the first it "
                 "refuses, and adds one token of its own. The chances with which this draft guesses right are made up."
             )
-        last = made[-1]
-        if last.kept == last.guesses:
-            said = _(
-                "In pass {pass_number} the target kept all {guesses} guesses and added one token: {tokens} tokens for "
-                "the time of one."
-            )
-        elif last.kept:
-            said = _(
-                "In pass {pass_number} the target kept {kept} of {guesses} guesses (✓), refused one (✗), put its own "
-                "token there (→) and dropped the rest (–): {tokens} tokens for the time of one."
-            )
-        else:
-            said = _(
-                "In pass {pass_number} the target refused the first guess (✗) and put its own token there (→). The "
-                "rest is dropped (–): one token, as without a draft, and the guessing was for nothing."
-            )
-        said = said.format(pass_number=len(made), kept=last.kept, guesses=last.guesses, tokens=last.kept + 1)
-        if len(made) == len(self.rounds):
-            said += " " + _(
-                "Done in {passes} passes. Other dice, another text or draft: how much is saved depends on how well the "
-                "draft guesses, never on luck with the text, which is the target's."
-            ).format(passes=len(made))
-        return said
+        said = self._said(len(made), made[-1])
+        if len(made) < len(self.rounds):
+            return said
+        done = _(
+            "Done in {passes} passes. What is saved depends on how well the draft guesses: try other dice, the other "
+            "draft, the other text. What is written is the target's in any case."
+        )
+        return f"{said} {done.format(passes=len(made))}"
 
     def numbers(self) -> Mapping[str, Any]:
         """See `View`."""
@@ -189,17 +174,44 @@ class RoundsToy:
     def _chances(self) -> Sequence[float]:
         return self._text.good if self.is_good else self._text.weak
 
+    def _said(self, number: int, round: ToyRound) -> str:
+        """What a pass did."""
+        if not round.guesses:
+            said = _("Pass {number} wrote the last token, for which nothing had to be guessed.")
+        elif round.kept == round.guesses:
+            said = _(
+                "Pass {number}: the target kept every guess (✓) and added a token of its own (+): {tokens} tokens for "
+                "the time of one."
+            )
+        elif round.kept:
+            said = _(
+                "Pass {number}: of {guesses} guesses the target kept {kept} (✓). It refused the next (✗), put its own "
+                "token there (→), and dropped what was guessed after it (–): {tokens} tokens for the time of one."
+            )
+        else:
+            said = _(
+                "Pass {number}: the target refused the first guess (✗) and put its own token there (→). What was "
+                "guessed after it is dropped (–). One token, as without a draft: this time the guessing was for "
+                "nothing."
+            )
+        return said.format(number=number, guesses=round.guesses, kept=round.kept, tokens=round.kept + 1)
+
     def _row(self, number: int, round: ToyRound) -> Row:
         text = self._text
         spans: list[Span] = [(_("pass {number}").format(number=number).ljust(8), LABEL)]
         for place in range(round.start, round.start + round.kept):
-            spans += [(" ✓", LABEL), (text.tokens[place], ACCEPTED)]
+            spans += [(" ✓", LABEL), (quoted(text.tokens[place]), ACCEPTED)]
         own = round.start + round.kept
         if round.kept < round.guesses:
-            spans += [(" ✗", LABEL), (text.wrong[own], REFUSED), (" →", LABEL), (text.tokens[own], PLAIN)]
+            spans += [
+                (" ✗", LABEL),
+                (quoted(text.wrong[own]), REFUSED),
+                (" →", LABEL),
+                (quoted(text.tokens[own]), PLAIN),
+            ]
             spans.append((" –" * (round.guesses - round.kept - 1), LABEL))
         else:
-            spans += [(" +", LABEL), (text.tokens[own], PLAIN)]
+            spans += [(" +", LABEL), (quoted(text.tokens[own]), PLAIN)]
         return tuple(spans)
 
     def _step(self) -> None:
@@ -218,6 +230,7 @@ class RoundsToy:
 
     def _change_text(self, _by: int) -> None:
         self.text, self.shown = 1 - self.text, 0
+        self.is_good = self.text == 0
 
     def _change_draft(self, _by: int) -> None:
         self.is_good = not self.is_good

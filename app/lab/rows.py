@@ -51,6 +51,11 @@ def cut(row: Row, width: int) -> Row:
     return tuple(kept)
 
 
+def quoted(token: str) -> str:
+    """A token that stands out beside marks: in quotes where it has no letter and no digit."""
+    return token if any(char.isalnum() for char in token) else f"“{token}”"
+
+
 def joined(parts: Sequence[Row], between: str) -> Row:
     """Rows as one, with something dim between them."""
     spans: list[Span] = []

@@ -68,9 +68,9 @@ class SpeedToy:
                 "With γ {gamma} writing is {times}× as fast: slower than with no draft at all."
             ).format(alpha=number(self.alpha, 2), c=number(self.c, 2), gamma=self.gamma, times=shown(self.speed_up))
         said = _(
-            "With α = {alpha} and c = {c}, {gamma} guesses a pass make writing {times}× as fast. More guesses bring "
-            "more tokens a pass, but later ones are kept only if all before them were, and each costs the same: the "
-            "best γ here is {best} (in brackets). "
+            "A guess is kept with a chance of α = {alpha} and costs c = {c} of a target pass. With {gamma} guesses a "
+            "pass, writing is {times}× as fast. A later guess is kept only if all before it were, yet it costs the "
+            "same: so the best γ here is {best} (in brackets). "
         ).format(
             alpha=number(self.alpha, 2),
             c=number(self.c, 2),
@@ -160,7 +160,7 @@ class SpeedMine:
         plain = float(theory.speed_up(alpha, self.gamma, c))
         said = _(
             "The papers' formula takes a pass over {tokens} tokens to cost as much as one over a single token, and "
-            "promises {plain}× for γ {gamma}. Here it costs {cost} of it, which leaves {here}×. "
+            "promises {plain}× for γ {gamma}. Here it costs {cost} times as much, which leaves {here}×. "
         ).format(
             tokens=self.gamma + 1,
             gamma=self.gamma,

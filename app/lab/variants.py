@@ -29,7 +29,7 @@ def variants() -> tuple[Variant, ...]:
     return (
         Variant(
             _("draft model"),
-            "Leviathan et al. 2022, Chen et al. 2023",
+            _("Leviathan et al. 2022, Chen et al. 2023"),
             "2–3×, 2–2.5×",
             _("yes"),
             True,
@@ -41,7 +41,7 @@ def variants() -> tuple[Variant, ...]:
         ),
         Variant(
             _("prompt lookup"),
-            "Saxena 2023",
+            _("Saxena 2023"),
             _("by the text"),
             _("yes"),
             True,
@@ -52,7 +52,7 @@ def variants() -> tuple[Variant, ...]:
         ),
         Variant(
             _("skipping layers"),
-            "Zhang et al. 2023",
+            _("Zhang et al. 2023"),
             "≤ 2×",
             _("yes"),
             False,
@@ -63,7 +63,7 @@ def variants() -> tuple[Variant, ...]:
         ),
         Variant(
             _("Medusa heads"),
-            "Cai et al. 2024",
+            _("Cai et al. 2024"),
             "> 2.2×, 2.3–3.6×",
             _("not in general"),
             False,
@@ -75,7 +75,7 @@ def variants() -> tuple[Variant, ...]:
         ),
         Variant(
             "EAGLE",
-            "Li et al. 2024",
+            _("Li et al. 2024"),
             "2.7–3.5×",
             _("yes"),
             False,
@@ -143,7 +143,7 @@ class Table:
     def _notes(self) -> list[Row]:
         return [
             plain(_("These are the authors' figures, for their models on their machines.")),
-            plain(_("A busy machine, with many users at once, gains less; vLLM's documentation says so too.")),
+            plain(_("A busy machine (many users at once) gains less; vLLM's documentation agrees.")),
         ]
 
     def _move(self, by: int) -> None:

@@ -50,9 +50,8 @@ class LabScreen(ModalScreen[None]):
         #all { background: $background; padding: 0 1; }
         #title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         #body { height: 1fr; scrollbar-size-vertical: 1; }
-        #words { height: auto; }
-        Controls { margin: 0; }
-        &.-high Figure, &.-high #words, &.-high Controls { margin: 1 0 0 0; }
+        #words { height: auto; margin: 1 0 0 0; }
+        &.-high Figure, &.-high Controls { margin: 1 0 0 0; }
         &.-wide #body { layout: horizontal; }
         &.-wide Figure { width: 1fr; }
         &.-wide #words { width: 46; margin: 1 0 0 3; }
@@ -160,7 +159,7 @@ class LabScreen(ModalScreen[None]):
         numbers = " ".join(f"[{page}]" if page == lab.at + 1 else str(page) for page in range(1, PAGES + 1))
         form = ""
         if lab.page.mine is not None:
-            form = _("this machine's numbers (m: the toy)") if lab.is_mine else _("a toy (m: this machine's numbers)")
+            form = _("my numbers (m: toy)") if lab.is_mine else _("toy (m: my numbers)")
         return Content.assemble(
             (_("The Lab"), VALUE), (f"  {numbers}  ", LABEL), (lab.page.title, VALUE), (f"  {form}", LABEL)
         )
