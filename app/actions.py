@@ -81,9 +81,7 @@ ACTIONS: tuple[Action, ...] = (
         N_("Choose the model that writes and the one that guesses."),
         footer=N_("models"),
     ),
-    Action(
-        "new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list."), footer=N_("new")
-    ),
+    Action("new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list.")),
     Action(
         "chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one."), footer=N_("chats")
     ),

@@ -63,7 +63,7 @@ def can_help(alpha: float, c: float) -> bool:
 
 def best_gamma(alpha: float, c: float, most: int) -> int:
     """The γ up to `most` of the greatest speed-up, 0 if none helps. Leviathan et al. 2022, §3.5."""
-    return int(np.argmax(speed_up(alpha, np.arange(most + 1), c)))
+    return int(np.argmax(speed_up(alpha, np.arange(most + 1), c))) if can_help(alpha, c) else 0
 
 
 # ------------------------------------------------------------------ what a pass takes

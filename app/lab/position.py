@@ -9,7 +9,7 @@ from typing import Any
 from specchat.app.figures import number
 from specchat.app.lab.mine import Mine
 from specchat.app.lab.page import Control, Deed, step
-from specchat.app.lab.rows import Row, bar, cell, cut, joined, plain
+from specchat.app.lab.rows import Row, bar, cell, cut, fact, joined, plain
 from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE
 from specchat.app.widgets.xray_tokens import visible_piece
 from specchat.app.words import _
@@ -134,7 +134,7 @@ class LawMine:
     def _facts(self, known: Position) -> Row:
         parts: list[Row] = [((_("→ written  ✓ guessed and kept  ✗ guessed and refused"), LABEL),)]
         if known.overlap is not None:
-            parts.append((("α ", LABEL), (number(known.overlap, 2), VALUE)))
+            parts.append(fact("α", number(known.overlap, 2)))
         return joined(parts, "   ")
 
     def _move(self, by: int) -> None:

@@ -52,7 +52,7 @@ class SpeedToy:
         curve = theory.speed_up(self.alpha, np.arange(MOST_GAMMA + 1), self.c)
         each = float(theory.tokens_per_pass(self.alpha, self.gamma))
         facts = [
-            fact(f"γ {self.gamma}:", _("{times}×").format(times=shown(self.speed_up))),
+            fact(_("γ {gamma}:").format(gamma=self.gamma), _("{times}×").format(times=shown(self.speed_up))),
             fact(_("tokens a pass"), number(each, 2)),
             fact(_("time of a round"), _("{passes} passes").format(passes=number(1 + self.gamma * self.c, 2))),
             fact(_("best γ"), str(self.best)),
@@ -145,7 +145,7 @@ class SpeedMine:
         """Columns with this machine's costs, the measured points, and the figures behind them."""
         curve, mine = self.curve, self._mine
         facts = [
-            fact(f"γ {self.gamma}:", _("{times}×").format(times=shown(curve[self.gamma]))),
+            fact(_("γ {gamma}:").format(gamma=self.gamma), _("{times}×").format(times=shown(curve[self.gamma]))),
             fact("α", number(mine.alpha, 2)),
             fact("c", number(mine.c, 2)),
             fact(f"V({self.gamma + 1})/V(1)", number(mine.pass_cost(self.gamma + 1), 2)),

@@ -13,7 +13,7 @@ from specchat.app.options import COMMANDS
 from specchat.settings.values import SCHEMA
 from support import shouting
 
-KEYS = {"Esc", "Enter", "Tab", "PgUp", "PgDn", "ctrl", "shift"}
+KEYS = {"Esc", "Enter", "Space", "Tab", "PgUp", "PgDn", "ctrl", "shift"}
 TYPED = {"specchat", "Markdown", *COMMANDS}
 SETTINGS = {word for item in (*SCHEMA, *CHOICES, *LAB_CHOICES) for word in (item.name, *item.choices, *item.words)}
 
