@@ -13,7 +13,7 @@ from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE
 
 WIDTH = 78
 """Cells of a row."""
-_CELL, _LINE, _MARGIN = 8.4, 19, 16
+_CELL, _LINE, _MARGIN = 8.4, 17, 16
 _FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 _GROUND, _FOREGROUND, _DIM = "#fafaf7", "#22262b", "#6b7178"
 _FILLS = {ACCEPTED: "#1f7a45", PLAIN: "#2f6690", LABEL: _DIM}

@@ -52,6 +52,7 @@ class LabScreen(ModalScreen[None]):
         #body { height: 1fr; scrollbar-size-vertical: 1; }
         #words { height: auto; margin: 1 0 0 0; }
         &.-high Figure, &.-high Controls { margin: 1 0 0 0; }
+        &.-high #body { height: 20; }  /* so that the controls are near, and stand still */
         &.-wide #body { layout: horizontal; }
         &.-wide Figure { width: 1fr; }
         &.-wide #words { width: 46; margin: 1 0 0 3; }
