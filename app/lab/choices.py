@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from specchat.settings.schema import Setting, setting, settings_of
 
 TextName = Literal["days", "verse"]
-DraftName = Literal["good", "weak"]
+DraftName = Literal["usual", "good", "weak"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class Choices:
 
     others: int = setting(0, "Page 1: other users at the same time.", minimum=0, maximum=20)
     text: TextName = setting("days", "Page 2: which text is written.")
-    guesser: DraftName = setting("good", "Page 2: which draft guesses; for the verse it is the weak one.")
+    guesser: DraftName = setting("usual", "Page 2: which draft guesses; usual: good for the days, weak for the verse.")
     gamma: int = setting(4, "Pages 2 and 4: guesses in a pass.", minimum=1, maximum=12)
     similarity: float = setting(
         -1,
@@ -30,3 +31,11 @@ class Choices:
 
 
 LAB_CHOICES: tuple[Setting, ...] = settings_of("lab", Choices)
+
+OF_PAGE: Mapping[int, Collection[str]] = {
+    1: {"others"},
+    2: {"text", "guesser", "gamma"},
+    3: {"similarity"},
+    4: {"gamma", "alpha", "c"},
+}
+"""Which of them are whose; the other pages have none."""

@@ -15,7 +15,7 @@ from specchat.app.lab.costs import CostToy
 from specchat.app.lab.lab import Lab
 from specchat.app.lab.laws import LawToy
 from specchat.app.lab.page import View
-from specchat.app.lab.rounds import MOST_GAMMA, RoundsToy
+from specchat.app.lab.rounds import RoundsToy
 from specchat.app.lab.speed import SpeedToy
 from specchat.app.lab.svg import WIDTH, as_svg
 from specchat.app.status import FAILED, USAGE
@@ -48,8 +48,9 @@ def _view(page: int, choices: Choices) -> View:
         case 1:
             return CostToy(choices.others)
         case 2:
-            rounds = RoundsToy(int(choices.text == "verse"), min(choices.gamma, MOST_GAMMA))
-            rounds.is_good = choices.guesser == "good" if choices.text == "days" else False
+            rounds = RoundsToy(int(choices.text == "verse"), choices.gamma)
+            if choices.guesser != "usual":
+                rounds.is_good = choices.guesser == "good"
             rounds.shown = len(rounds.rounds)
             return rounds
         case 3:

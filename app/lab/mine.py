@@ -13,6 +13,9 @@ from specchat.models.decoding.cost import CostTable
 from specchat.models.decoding.counters import Counters, count
 from specchat.models.engine.messages import Position
 
+ENOUGH = 3
+"""Measurements from which on the cost of a width is shown: one pass alone may be far off."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPoint:
@@ -45,7 +48,7 @@ class Mine:
     @cached_property
     def passes(self) -> dict[int, float]:
         """V(n) in milliseconds by n, as measured; empty without V(1)."""
-        found = {cost.width: 1000 * cost.seconds for cost in self.target.widths if cost.count} if self.target else {}
+        found = _milliseconds(self.target)
         return dict(sorted(found.items())) if 1 in found else {}
 
     @cached_property
@@ -63,7 +66,7 @@ class Mine:
         """Seconds of a draft run ÷ those of a pass over one token."""
         if self.counters.c is not None:
             return self.counters.c
-        runs = {cost.width: 1000 * cost.seconds for cost in self.draft.widths if cost.count} if self.draft else {}
+        runs = _milliseconds(self.draft)
         return runs[1] / self.passes[1] if 1 in runs and self.passes else None
 
     def pass_cost(self, width: int) -> float:
@@ -95,3 +98,7 @@ def replies_of(messages: Sequence[Message]) -> list[Reply]:
         for message in messages
         if message.role == "assistant" and message.steps
     ]
+
+
+def _milliseconds(table: CostTable | None) -> dict[int, float]:
+    return {cost.width: 1000 * cost.seconds for cost in table.widths if cost.count >= ENOUGH} if table else {}

@@ -26,66 +26,71 @@ class Question:
 
 def questions() -> tuple[Question, Question, Question]:
     """All of them."""
-    return (
-        Question(
+    return (_of_a_pass(), _of_a_worse_draft(), _of_a_dear_draft())
+
+
+def _of_a_pass() -> Question:
+    return Question(
+        _("The draft made four guesses. Two were kept, the third was refused. How many tokens did this pass write?"),
+        (_("Two"), _("Three"), _("Five")),
+        1,
+        (
             _(
-                "The draft made four guesses. Two were kept, the third was refused. How many tokens did this pass "
-                "write?"
+                "The two guesses are there, but a pass never ends with a refusal: the target puts its own token in "
+                "the place of the third guess. Page 2 shows it as →."
             ),
-            (_("Two"), _("Three"), _("Five")),
-            1,
-            (
-                _(
-                    "The two guesses are there, but a pass never ends with a refusal: the target puts its own token in "
-                    "the place of the third guess. Page 2 shows it as →."
-                ),
-                _(
-                    "Right: the two guesses that were kept, and the target's own token in the place of the third. The "
-                    "fourth is dropped, since it was a guess after a wrong word."
-                ),
-                _(
-                    "Five would be four guesses kept and one token added. What comes after a refused guess is dropped, "
-                    "since it was guessed after a word that isn't in the text."
-                ),
+            _(
+                "Right: the two guesses that were kept, and the target's own token in the place of the third. The "
+                "fourth is dropped, since it was a guess after a wrong word."
+            ),
+            _(
+                "Five would be four guesses kept and one token added. What comes after a refused guess is dropped, "
+                "since it was guessed after a word that isn't in the text."
             ),
         ),
-        Question(
-            _("A much worse draft is plugged in. What changes in the text?"),
-            (_("It gets worse"), _("It gets shorter"), _("Nothing; only the time changes")),
-            2,
-            (
-                _(
-                    "No: whatever the draft guesses, a word comes out exactly as often as the target wants it. Page 3 "
-                    "shows the sum: kept + put in. A worse draft is refused more often, and that costs time."
-                ),
-                _(
-                    "No: where the text ends is decided by the target, like every other token. A worse draft only "
-                    "makes more passes necessary."
-                ),
-                _(
-                    "Right: nothing but time. Fewer guesses are kept, so more passes are needed; what is written "
-                    "follows the target all the same."
-                ),
+    )
+
+
+def _of_a_worse_draft() -> Question:
+    return Question(
+        _("A much worse draft is plugged in. What changes in the text?"),
+        (_("It gets worse"), _("It gets shorter"), _("Nothing; only the time changes")),
+        2,
+        (
+            _(
+                "No: whatever the draft guesses, a word comes out exactly as often as the target wants it. Page 3 "
+                "shows the sum: kept + put in. A worse draft is refused more often, and that costs time."
+            ),
+            _(
+                "No: where the text ends is decided by the target, like every other token. A worse draft only "
+                "makes more passes necessary."
+            ),
+            _(
+                "Right: nothing but time. Fewer guesses are kept, so more passes are needed; what is written "
+                "follows the target all the same."
             ),
         ),
-        Question(
-            _("Guesses are kept with a chance of α = 0.3, each costs c = 0.5 of a pass, and γ is 4. How fast is that?"),
-            (_("About twice as fast as without a draft"), _("As fast as without"), _("About half as fast")),
-            2,
-            (
-                _(
-                    "A pass brings 1.4 tokens, that is true; but four guesses cost as much as two more passes. 1.4 "
-                    "tokens in the time of 3 passes is less than one a pass. Set it on page 4."
-                ),
-                _(
-                    "It would be if guesses cost nothing when they are refused. Here four of them cost two passes, "
-                    "each time. Set it on page 4."
-                ),
-                _(
-                    "Right, 0.48×: four guesses cost as much as two passes and bring 1.4 tokens in the time of 3. No "
-                    "number of guesses helps unless α is greater than c. specchat then stops guessing by itself (γ "
-                    "auto)."
-                ),
+    )
+
+
+def _of_a_dear_draft() -> Question:
+    return Question(
+        _("Guesses are kept with a chance of α = 0.3, each costs c = 0.5 of a pass, and γ is 4. How fast is that?"),
+        (_("About twice as fast as without a draft"), _("As fast as without"), _("About half as fast")),
+        2,
+        (
+            _(
+                "A pass brings 1.4 tokens, that is true; but four guesses cost as much as two more passes. 1.4 "
+                "tokens in the time of 3 passes is less than one a pass. Set it on page 4."
+            ),
+            _(
+                "It would be if guesses cost nothing when they are refused. Here four of them cost two passes, "
+                "each time. Set it on page 4."
+            ),
+            _(
+                "Right, 0.48×: four guesses cost as much as two passes and bring 1.4 tokens in the time of 3. No "
+                "number of guesses helps unless α is greater than c. specchat then stops guessing by itself (γ "
+                "auto)."
             ),
         ),
     )

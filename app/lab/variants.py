@@ -26,63 +26,77 @@ class Variant:
 
 def variants() -> tuple[Variant, ...]:
     """All rows."""
-    return (
-        Variant(
-            _("draft model"),
-            _("Leviathan et al. 2022, Chen et al. 2023"),
-            "2–3×, 2–2.5×",
-            _("yes"),
-            True,
-            _(
-                "A small model of the same family guesses. Leviathan et al. report 2–3× for T5-XXL, Chen et al. 2–2.5× "
-                "for Chinchilla 70B on 16 accelerators. It needs a second model with the same vocabulary, small enough "
-                "that a guess is cheap (c) and good enough that it is kept (α)."
-            ),
+    return (_draft_model(), _prompt_lookup(), _skipping_layers(), _medusa(), _eagle())
+
+
+def _draft_model() -> Variant:
+    return Variant(
+        _("draft model"),
+        _("Leviathan et al. 2022, Chen et al. 2023"),
+        "2–3×, 2–2.5×",
+        _("yes"),
+        True,
+        _(
+            "A small model of the same family guesses. Leviathan et al. report 2–3× for T5-XXL, Chen et al. 2–2.5× "
+            "for Chinchilla 70B on 16 accelerators. It needs a second model with the same vocabulary, small enough "
+            "that a guess is cheap (c) and good enough that it is kept (α)."
         ),
-        Variant(
-            _("prompt lookup"),
-            _("Saxena 2023"),
-            _("by the text"),
-            _("yes"),
-            True,
-            _(
-                "No second model: what followed the last time the text said the same is guessed again. It needs "
-                "nothing and costs next to nothing, and it helps where a text repeats itself: summaries, edits of code."
-            ),
+    )
+
+
+def _prompt_lookup() -> Variant:
+    return Variant(
+        _("prompt lookup"),
+        _("Saxena 2023"),
+        _("by the text"),
+        _("yes"),
+        True,
+        _(
+            "No second model: what followed the last time the text said the same is guessed again. It needs "
+            "nothing and costs next to nothing, and it helps where a text repeats itself: summaries, edits of code."
         ),
-        Variant(
-            _("skipping layers"),
-            _("Zhang et al. 2023"),
-            "≤ 2×",
-            _("yes"),
-            False,
-            _(
-                "The target drafts for itself with some of its layers left out (self-speculation). It needs no second "
-                "model, but a search for the layers to leave out, and its guesses cost more than a small model's."
-            ),
+    )
+
+
+def _skipping_layers() -> Variant:
+    return Variant(
+        _("skipping layers"),
+        _("Zhang et al. 2023"),
+        "≤ 2×",
+        _("yes"),
+        False,
+        _(
+            "The target drafts for itself with some of its layers left out (self-speculation). It needs no second "
+            "model, but a search for the layers to leave out, and its guesses cost more than a small model's."
         ),
-        Variant(
-            _("Medusa heads"),
-            _("Cai et al. 2024"),
-            "> 2.2×, 2.3–3.6×",
-            _("not in general"),
-            False,
-            _(
-                "Small heads on the target guess several tokens ahead. They must be trained: heads alone give more "
-                "than 2.2×; 2.3–3.6× where the model is trained along with them, which changes the model. Its own way "
-                "of accepting guesses gives up the exact distribution for speed."
-            ),
+    )
+
+
+def _medusa() -> Variant:
+    return Variant(
+        _("Medusa heads"),
+        _("Cai et al. 2024"),
+        "> 2.2×, 2.3–3.6×",
+        _("not in general"),
+        False,
+        _(
+            "Small heads on the target guess several tokens ahead. They must be trained: heads alone give more "
+            "than 2.2×; 2.3–3.6× where the model is trained along with them, which changes the model. Its own way "
+            "of accepting guesses gives up the exact distribution for speed."
         ),
-        Variant(
-            "EAGLE",
-            _("Li et al. 2024"),
-            "2.7–3.5×",
-            _("yes"),
-            False,
-            _(
-                "A small network guesses from what the target has just computed inside, not from the text alone. It "
-                "must be trained for each target; the distribution of the output stays the target's."
-            ),
+    )
+
+
+def _eagle() -> Variant:
+    return Variant(
+        "EAGLE",
+        _("Li et al. 2024"),
+        "2.7–3.5×",
+        _("yes"),
+        False,
+        _(
+            "A small network guesses from what the target has just computed inside, not from the text alone. It "
+            "must be trained for each target; the distribution of the output stays the target's."
         ),
     )
 

@@ -10,6 +10,8 @@ import pytest
 
 from specchat.app.main import main
 
+NOT_OF_PAGE = "--alpha is no slider of figure 1; `specchat lab --help` says whose it is."
+
 
 @pytest.fixture(autouse=True)
 def at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,6 +29,7 @@ def test_numbers_of_every_figure(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed(capsys, "1", "--others", "12")["checking"] == 65
     assert printed(capsys, "2")["passes_without"] == 10
     assert printed(capsys, "2", "--text", "verse")["passes_simulated"] == pytest.approx(5.3, abs=0.05)
+    assert printed(capsys, "2", "--text", "verse", "--guesser", "good")["draft"] == "good"
     assert printed(capsys, "3")["alpha"] == 0.67
     assert printed(capsys, "3", "--similarity", "0.6")["tokens_per_pass"] == pytest.approx(3.94, abs=0.005)
     four = printed(capsys, "4", "--alpha", "0.3", "--c", "0.5", "--gamma", "4")
@@ -64,6 +67,8 @@ def test_a_figure_as_svg(tmp_path: Path, page: int) -> None:
         (("--print", "4", "--c", "-1"), "--c takes a number from 0 to 10, not -1.0."),
         (("--print", "2", "--text", "prose"), '--text takes one of days, verse, not "prose".'),
         (("--alpha", "0.5"), "--json, --svg and a figure's sliders need --print with the figure's number."),
+        (("--print", "1", "--alpha", "0.5"), NOT_OF_PAGE),
+        (("--print", "2", "--gamma", "9"), "--gamma takes a whole number from 1 to 8, not 9."),
         (("--json",), "--json, --svg and a figure's sliders need --print with the figure's number."),
         (("--gama", "3"), "There is no option --gama here; did you mean --gamma?"),
         (("now",), "now is one argument too many: `specchat lab` takes options alone."),
