@@ -56,14 +56,14 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "xray",
-        ("f3", "ctrl+right_square_bracket"),
+        ("f3", "ctrl+r"),
         N_("X-ray of a reply"),
         N_("Show where each token of the selected reply came from; of the last reply if none is selected."),
         footer=N_("X-ray"),
     ),
     Action(
         "compare",
-        ("f4", "ctrl+r"),
+        ("f4", "ctrl+g"),
         N_("Compare without and with the draft"),
         N_(
             "Answer what is typed, or else the selected or last prompt, without and with speculation in turns, and say "
@@ -78,6 +78,13 @@ ACTIONS: tuple[Action, ...] = (
         N_("Show what was measured, and what the chats sum up to, by models, machine and kind of prompt."),
     ),
     Action(
+        "lab",
+        ("f6", "ctrl+right_square_bracket"),
+        N_("The Lab"),
+        N_("Figures that explain why this works: with toys, or with what was measured on this machine."),
+        footer=N_("lab"),
+    ),
+    Action(
         "counter",
         ("f11", "ctrl+backslash"),
         N_("The whole counter"),
@@ -90,9 +97,7 @@ ACTIONS: tuple[Action, ...] = (
         N_("Choose the model that writes and the one that guesses."),
         footer=N_("models"),
     ),
-    Action(
-        "new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list."), footer=N_("new")
-    ),
+    Action("new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list.")),
     Action("chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one.")),
     Action(
         "settings",
@@ -132,7 +137,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "next_rule",
-        ("f6",),
+        ("shift+f6",),
         N_("The other rule"),
         N_("Change the rule that keeps or replaces guesses: block or token. Both keep the target's text."),
     ),
@@ -232,6 +237,11 @@ def footer_key(key: str) -> str:
     return _shown(key).replace("ctrl+", "^")
 
 
+def key_sign(key: str) -> str:
+    """A key of Textual's name as keyboards name it: `Space`, `a`."""
+    return _shown(key)
+
+
 _SIGNS = {
     "up": "↑",
     "down": "↓",
@@ -243,6 +253,7 @@ _SIGNS = {
     "backslash": "\\",
     "right_square_bracket": "]",
     "underscore": "_",
+    "space": "Space",
     "pageup": "PgUp",
     "pagedown": "PgDn",
 }

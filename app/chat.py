@@ -129,7 +129,7 @@ def _run(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
     try:
         return asyncio.run(_chat(arguments, paths, opening))
     except Exception as error:
-        return _report(error, paths)
+        return report_error(error, paths)
 
 
 def _run_plain(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
@@ -138,7 +138,7 @@ def _run_plain(arguments: ChatArguments, paths: Paths, opening: Opening) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.filename is None:  # standard output's, of which `main` knows
             raise
-        return _report(error, paths)
+        return report_error(error, paths)
 
 
 @asynccontextmanager
@@ -192,11 +192,11 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
         app = SpecchatApp(conversation, start)
         await app.run_async()
     if app.error is not None:
-        return _report(app.error, paths)
+        return report_error(app.error, paths)
     return app.return_code or 0
 
 
-def _report(error: BaseException, paths: Paths) -> int:
+def report_error(error: BaseException, paths: Paths) -> int:
     """Write an error that nobody foresaw to a file, and say so in a sentence."""
     file = paths.log / "error.log"
     try:

@@ -41,7 +41,7 @@ class Command:
 
 
 def script(shell: str) -> str:
-    """The script for `shell`, one of `model_options.SHELLS`."""
+    """The script for `shell`, one of `small_commands.SHELLS`."""
     known = {command.path: command for command in commands(build_parser())}
     for path, meant in (((), ("chat",)), (("models",), ("models", "list"))):  # what is meant where no more is said
         here, there = known[path], known[meant].options

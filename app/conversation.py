@@ -11,7 +11,7 @@ from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
 from specchat.app.chats.keeping import keeping
-from specchat.app.chats.opened import OpenChat
+from specchat.app.chats.opened import LastReply, OpenChat
 from specchat.app.chats.prompt import prompt_of, whole_characters
 from specchat.app.chats.records import Chat, Message, Setup
 from specchat.app.chats.store import Store
@@ -63,12 +63,15 @@ class Conversation:
         """What was loaded last, and where."""
         self._engine = engine
         self._store = store
-        self._costs = Costs(engine, store)
+        self.costs = Costs(engine, store)
+        self.look = engine.look
+        """See `EngineClient`; it is about the last reply, which has `last_tokens`."""
         self._settings = settings
         self._open = OpenChat(store)
         self._asked_for: _Pair | None = None
         self._is_stopping = False
         self._deaths: Counter[_Pair | None] = Counter()
+        self._last = LastReply()
 
     @property
     def chat(self) -> Chat | None:
@@ -129,6 +132,11 @@ class Conversation:
     def guessing(self) -> DrafterName:
         """Who does guess: `drafter`, as far as what is loaded can."""
         return able_drafter(self.drafter, self.loaded)
+
+    @property
+    def last_tokens(self) -> int:
+        """Tokens of the last reply, if the engine still knows what led to them and the open chat has it; else 0."""
+        return self._last.tokens if self._last.chat is self._open else 0
 
     # ------------------------------------------------------------------ models
 
@@ -271,8 +279,8 @@ class Conversation:
             raise EngineFailure("engine_died_twice", {"path": str(self.target)})
 
     async def _load(self) -> AsyncGenerator[Event, None]:
-        self._asked_for = self._wanted
-        async with aclosing(self._minding(self._costs.load(*self._asked_for))) as events:
+        self._asked_for, self._last = self._wanted, LastReply()
+        async with aclosing(self._minding(self.costs.load(*self._asked_for))) as events:
             async for event in events:
                 if isinstance(event, Loaded) and self._engine.ready:
                     self.setup = await asyncio.to_thread(setup_of, event, self._engine.ready)
@@ -282,9 +290,11 @@ class Conversation:
         """The reply to the latest message; whatever happens, what there is of it joins the messages."""
         model = Path(self.loaded.target.path).name if self.loaded else ""
         reply = GrowingReply(self._store, here.messages[-1].chat_id, model, self.setup)
+        self._last = LastReply(here)
         async with aclosing(keeping(here, reply, self._minding(self._generate(here)))) as events:
             async for event in events:
                 if isinstance(event, Written):
+                    self._last.tokens += event.round.tokens
                     (self.on if event.round.speculating else self.off).add(event.round)
                 yield event
 

@@ -39,6 +39,8 @@ class Costs:
         self._store = store
         self._sources: dict[tuple[Role, ModelFile], str] = {}
         self._heard = asyncio.Event()
+        self.known: tuple[CostTable | None, CostTable | None] = (None, None)
+        """What is known of the target and the draft that were loaded last."""
         engine.on_measured = self._keep
 
     async def load(self, target: ModelFile, draft: ModelFile | None) -> AsyncGenerator[Event, None]:
@@ -46,6 +48,7 @@ class Costs:
         ready = await self._engine.start()
         of_target = await self._find("target", target, ready)
         of_draft = await self._find("draft", draft, ready) if draft else None
+        self.known = of_target, of_draft
         events = self._engine.load(target, draft, target_costs=of_target, draft_costs=of_draft)
         async with aclosing(events):
             async for event in events:
@@ -75,6 +78,7 @@ class Costs:
             ("target", load.target, measured.target),
             ("draft", load.draft, measured.draft),
         )
+        self.known = measured.target, measured.draft
         costs: dict[str, CostTable] = {}
         for role, file, table in roles:
             source = self._sources.get((role, file)) if file else None

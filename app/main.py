@@ -75,6 +75,12 @@ def _history_arguments(*sources: Any) -> Any:
     return judge(*sources)
 
 
+def _lab_arguments(*sources: Any) -> Any:
+    from specchat.app.lab.arguments import lab_arguments
+
+    return lab_arguments(*sources)
+
+
 _JUDGES: dict[str, Callable[..., Any]] = {
     "ask": arguments.ask_arguments,
     "bench": _bench_arguments,
@@ -82,6 +88,7 @@ _JUDGES: dict[str, Callable[..., Any]] = {
     "demo": arguments.chat_arguments,
     "models": _models_arguments,
     "history": _history_arguments,
+    "lab": _lab_arguments,
 }
 
 
@@ -108,6 +115,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app.history import command as history
 
         return history.run(wanted)
+    if command == "lab":
+        from specchat.app.lab import command as lab
+
+        return lab.run(wanted)
     if command == "doctor":
         from specchat.app import doctor
 

@@ -6,29 +6,18 @@ argparse splits the words; values are judged by `specchat.settings.sources`, as 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from difflib import get_close_matches
-from typing import Any
 
 from specchat.app.bench.choices import CHOICES, SETTLED
-from specchat.app.model_options import ACTIONS, add_completion, add_models
+from specchat.app.lab.choices import LAB_CHOICES
 from specchat.app.parser import Commands, Parser, UsageError
-from specchat.app.sentences import N_
+from specchat.app.setting_options import add_items, add_settings, option
+from specchat.app.small_commands import ACTIONS, add_completion, add_doctor, add_history, add_lab, add_models
 from specchat.app.words import _
-from specchat.settings.schema import Setting, Value
 from specchat.settings.values import SCHEMA
 
-COMMANDS = ("chat", "demo", "ask", "bench", "history", "models", "doctor", "completion")
-
-_METAVARS: dict[type[Value], str] = {int: N_("N"), float: N_("X"), str: N_("TEXT")}
-
-
-def option(item: Setting) -> str:
-    """The option that sets `item`: the target's go by their bare names, the draft's begin with `--draft-`."""
-    if item.key == "speculation.enabled":
-        return "--speculation"
-    prefix = "draft-" if item.section == "draft" else ""
-    return f"--{prefix}{item.name.replace('_', '-')}"
+COMMANDS = ("chat", "demo", "ask", "bench", "history", "lab", "models", "doctor", "completion")
 
 
 _OF_SCREENS = ("look", "models")
@@ -38,9 +27,11 @@ _OF_CHATS = {word for item in SCHEMA for word in (option(item), option(item).rep
 _OF_BENCHES = {
     option(item) for item in (*SCHEMA, *CHOICES) if item.section not in _OF_SCREENS and item.key not in SETTLED
 }
-_VALUED = {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"} | {
-    option(item) for item in SCHEMA if item.kind is not bool
-}
+_VALUED = (
+    {"--target", "--draft", "--stop", "--rounds", "--prompts", "--repeat", "--output", "--plot"}
+    | {option(item) for item in (*SCHEMA, *LAB_CHOICES) if item.kind is not bool}
+    | {"--print", "--svg"}
+)
 _CHATTING = _OF_CHATS | {"--help", "--target", "--draft", "--plain"}
 _KNOWN: Mapping[str | None, Set[str]] = {
     None: _CHATTING | {"--version"},
@@ -51,6 +42,7 @@ _KNOWN: Mapping[str | None, Set[str]] = {
     | {"--help", "--target", "--draft", "--prompts", "--json", "--csv", "--markdown", "--output", "--plot"},
     "models": {"--help", "--json"},
     "history": {"--help", "--json", "--csv"},
+    "lab": {option(item) for item in LAB_CHOICES} | {"--help", "--print", "--json", "--svg"},
     "doctor": {"--help", "--json"},
     "completion": {"--help"},
 }
@@ -87,8 +79,9 @@ def build_parser() -> Parser:
     _add_ask(commands)
     _add_bench(commands)
     add_models(commands)
-    _add_history(commands)
-    _add_doctor(commands)
+    add_history(commands)
+    add_lab(commands)
+    add_doctor(commands)
     add_completion(commands)
     return parser
 
@@ -149,7 +142,7 @@ def _add_measure(bench: argparse.ArgumentParser) -> None:
     measure = bench.add_argument_group(_("measurement"))
     prompts = _("What is asked: a TOML file, or a text file with a prompt in each line. [builtin]")
     measure.add_argument("--prompts", metavar=_("FILE"), help=prompts)
-    _add_items(measure, CHOICES)
+    add_items(measure, CHOICES)
 
 
 def _add_report(bench: argparse.ArgumentParser) -> None:
@@ -158,27 +151,6 @@ def _add_report(bench: argparse.ArgumentParser) -> None:
         report.add_argument(f"--{form.lower()}", action="store_true", help=_("Report as {form}.").format(form=form))
     report.add_argument("--output", metavar=_("FILE"), help=_("Write the report to FILE, and show the table as well."))
     report.add_argument("--plot", metavar=_("FILE"), help=_("Draw a picture: FILE ends in .svg or .png."))
-
-
-def _add_history(commands: Commands) -> None:
-    history = commands.add_parser(
-        "history",
-        usage="specchat history [--json|--csv]",
-        help=_("Show what was measured, and what the chats sum up to."),
-        description=_("Show comparisons, benchmarks and sums of chats by models, machine and kind of prompt."),
-    )
-    history.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
-    history.add_argument("--csv", action="store_true", help=_("Print CSV instead."))
-
-
-def _add_doctor(commands: Commands) -> None:
-    doctor = commands.add_parser(
-        "doctor",
-        usage="specchat doctor [--json]",
-        help=_("Show what specchat finds on this machine."),
-        description=_("Show versions, devices, folders, and whether a GPU lies idle."),
-    )
-    doctor.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
 
 
 def _add_models(command: argparse.ArgumentParser, about_target: str) -> None:
@@ -192,8 +164,8 @@ def _add_chat_options(command: argparse.ArgumentParser) -> None:
         "--plain", action="store_true", help=_("Line by line instead of on a screen, as for screen readers.")
     )
     _add_choices(command)
-    _add_settings(command.add_argument_group(_("screen")), "models")
-    _add_settings(command.add_argument_group(_("look")), "look")
+    add_settings(command.add_argument_group(_("screen")), "models")
+    add_settings(command.add_argument_group(_("look")), "look")
 
 
 def _add_ask_options(ask: argparse.ArgumentParser) -> None:
@@ -213,39 +185,14 @@ def _add_ask_options(ask: argparse.ArgumentParser) -> None:
 
 def _add_choices(command: argparse.ArgumentParser, without: Collection[str] = frozenset()) -> argparse._ArgumentGroup:
     """Add what the settings file can set, too, but for the keys in `without`; returns the group about the reply."""
-    _add_settings(command.add_argument_group(_("speculation")), "speculation", without)
-    _add_settings(command.add_argument_group(_("sampling")), "sampling")
+    add_settings(command.add_argument_group(_("speculation")), "speculation", without)
+    add_settings(command.add_argument_group(_("sampling")), "sampling")
     reply = command.add_argument_group(_("reply"))
-    _add_settings(reply, "reply", without)
+    add_settings(reply, "reply", without)
     about = _("For the target. With --draft- in front (as in --draft-gpu-layers) for the draft.")
-    _add_settings(command.add_argument_group(_("engine"), about), "target")
-    _add_settings(command, "draft", hidden=True)
+    add_settings(command.add_argument_group(_("engine"), about), "target")
+    add_settings(command, "draft", hidden=True)
     return reply
-
-
-def _add_settings(
-    group: argparse._ActionsContainer, section: str, without: Collection[str] = frozenset(), hidden: bool = False
-) -> None:
-    """Add the options of a section."""
-    items = [item for item in SCHEMA if item.section == section and item.key not in without]
-    _add_items(group, items, hidden)
-
-
-def _add_items(group: argparse._ActionsContainer, items: Iterable[Setting], hidden: bool = False) -> None:
-    """Add an option each. Only those that were typed come out of the parser, as text under their keys."""
-    for item in items:
-        help = argparse.SUPPRESS if hidden else _help(item)
-        if item.kind is bool:
-            kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
-        else:
-            kind = {"metavar": "|".join(item.choices or (*item.words, _(_METAVARS[item.kind])))}
-        group.add_argument(option(item), dest=item.key, default=argparse.SUPPRESS, help=help, **kind)
-
-
-def _help(item: Setting) -> str:
-    default = (_("on") if item.default else _("off")) if item.kind is bool else str(item.default)
-    text = f"{_(item.help)} [{default}]" if default else _(item.help)
-    return text.replace("%", "%%")  # argparse would fill in what follows a single one
 
 
 def _command(arguments: Sequence[str]) -> str | None:

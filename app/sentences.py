@@ -47,6 +47,9 @@ COMMAND_LINE: Mapping[str, str] = {
     "input_unreadable": N_("Standard input can't be read: {reason}."),
     "output_unwritable": N_("Standard output can't be written: {reason}."),
     "prompt_empty": N_("The prompt is empty; type one after the command, or pipe it in."),
+    "lab_without_page": N_("--json, --svg and a figure's sliders need --print with the figure's number."),
+    "lab_not_of_page": N_("{option} is no slider of figure {page}; `specchat lab --help` says whose it is."),
+    "lab_no_page": N_("There is no figure {page}; they are numbered from 1 to {pages}."),
     "bundled_missing": N_(
         'The bundled model isn\'t installed; add it with `pip install "specchat[bundled]"`, '
         "or name a model with --target."

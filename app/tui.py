@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import ClassVar
 
 from rich.console import RenderableType
@@ -79,24 +80,20 @@ _FEW_COLOURS = {"dark": "ansi-dark", "light": "ansi-light", "terminal": "ansi-da
 """Where there are 16 colours or none, the terminal's own are better than the nearest to ours."""
 
 
-class SpecchatApp(App[None]):
-    """The chat in a terminal. `error` is what went wrong inside, if it ended by that."""
+class LookedAfter(App[None]):
+    """What every app of ours has: our colours, and what went wrong inside as `error`, if it ended by that."""
 
-    CSS_PATH = "tui.tcss"
+    CSS_PATH = Path(__file__).with_name("tui.tcss")
     TITLE = "specchat"
-    ENABLE_COMMAND_PALETTE = True
     COMMANDS: ClassVar = set()
-    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
-    def __init__(self, conversation: Conversation, start: Start) -> None:
+    def __init__(self, look: Look) -> None:
         # With NO_COLOR set, Textual takes colours away wholly only if it is told now that they are the terminal's.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.error: BaseException | None = None
-        self._conversation = conversation
-        self._start = start
         self.register_theme(DARK)
         self.register_theme(LIGHT)
-        self._show_look(conversation.settings.look)
+        self.show_look(look)
 
     def get_driver_class(self) -> type[Driver]:
         """What reads the terminal and writes to it."""
@@ -105,6 +102,49 @@ class SpecchatApp(App[None]):
         from specchat.app.driver import TerminalDriver
 
         return TerminalDriver
+
+    def get_key_display(self, binding: Binding) -> str:
+        """A key's name in the footers."""
+        return binding.key_display or footer_key(binding.key)
+
+    def action_theme(self) -> None:
+        """Change between light and dark."""
+        self.theme = self._themes["light" if self.current_theme.dark else "dark"]
+
+    def show_look(self, look: Look) -> None:
+        """Look so from now on."""
+        self.theme = self._themes[look.theme]
+        self.animation_level = "none" if look.reduced_motion else constants.TEXTUAL_ANIMATIONS
+
+    @property
+    def _themes(self) -> dict[str, str]:
+        return _FEW_COLOURS if self.no_color or self.console.color_system in (None, "standard") else _THEMES
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Keep what went wrong for `specchat.app.chat`, which writes it to a file; Textual would print all of it."""
+        # A worker's comes wrapped, without the place where it was raised.
+        self.error = self.error or sys.exc_info()[1] or error
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """End by a mistake of which Textual would print `renderables`."""
+        self.error = self.error or RuntimeError(*map(str, renderables))
+        self._close_messages_no_wait()
+
+
+class SpecchatApp(LookedAfter):
+    """The chat in a terminal."""
+
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
+
+    def __init__(self, conversation: Conversation, start: Start) -> None:
+        super().__init__(conversation.settings.look)
+        self._conversation = conversation
+        self._start = start
 
     def get_default_screen(self) -> ChatScreen:
         """The chat."""
@@ -122,12 +162,8 @@ class SpecchatApp(App[None]):
     @on(ChatScreen.LookChanged)
     def change_look(self, event: ChatScreen.LookChanged) -> None:
         """Look as the settings say now."""
-        self._show_look(event.look)
+        self.show_look(event.look)
         event.screen.show_motion()
-
-    def get_key_display(self, binding: Binding) -> str:
-        """A key's name in the footers."""
-        return binding.key_display or footer_key(binding.key)
 
     def action_command_palette(self) -> None:
         """Open the command palette, which knows what can be done in the chat."""
@@ -146,10 +182,6 @@ class SpecchatApp(App[None]):
         elif self.screen is not self._chat:
             self._mention(_("Stopped. What was written is kept."))
 
-    def action_theme(self) -> None:
-        """Change between light and dark."""
-        self.theme = self._themes["light" if self.current_theme.dark else "dark"]
-
     @property
     def _chat(self) -> ChatScreen:
         [chat] = [screen for screen in self.screen_stack if isinstance(screen, ChatScreen)]
@@ -161,25 +193,3 @@ class SpecchatApp(App[None]):
             self._chat.mention(text)
         else:
             self.notify(text, markup=False)
-
-    @property
-    def _themes(self) -> dict[str, str]:
-        return _FEW_COLOURS if self.no_color or self.console.color_system in (None, "standard") else _THEMES
-
-    def _show_look(self, look: Look) -> None:
-        self.theme = self._themes[look.theme]
-        self.animation_level = "none" if look.reduced_motion else constants.TEXTUAL_ANIMATIONS
-
-    def _handle_exception(self, error: Exception) -> None:
-        """Keep what went wrong for `specchat.app.chat`, which writes it to a file; Textual would print all of it."""
-        # A worker's comes wrapped, without the place where it was raised.
-        self.error = self.error or sys.exc_info()[1] or error
-        super()._handle_exception(error)
-
-    def _fatal_error(self) -> None:
-        self._close_messages_no_wait()
-
-    def panic(self, *renderables: RenderableType) -> None:
-        """End by a mistake of which Textual would print `renderables`."""
-        self.error = self.error or RuntimeError(*map(str, renderables))
-        self._close_messages_no_wait()

@@ -42,3 +42,11 @@ class OpenChat:
         self.messages[-1] = refused
         with suppress(StoreError):  # likewise
             await self.store.save(refused)
+
+
+@dataclass
+class LastReply:
+    """The reply that the engine wrote last: the chat it is in, and how many tokens it has."""
+
+    chat: OpenChat | None = None
+    tokens: int = 0

@@ -104,6 +104,10 @@ class Store:
         """What was kept last of the costs of `source`; None where that is nothing, or can't be read."""
         return await self._do(self._chats.find_costs, source)
 
+    async def all_costs(self) -> list[tuple[str, CostTable]]:
+        """All that is kept of costs, each with its source, the latest first; what can't be read is left out."""
+        return await self._do(self._chats.all_costs)
+
     def keep_costs(self, costs: Mapping[str, CostTable]) -> None:
         """Keep costs, each under its source, in place of those that are there. Done in the background, by `close`.
 
@@ -190,6 +194,13 @@ class _Chats:
             with suppress(TypeError, msgspec.DecodeError):
                 return _costs.decode(kept)
         return None
+
+    def all_costs(self) -> list[tuple[str, CostTable]]:
+        found: list[tuple[str, CostTable]] = []
+        for source, kept in self._rows("SELECT source, costs FROM costs ORDER BY updated DESC"):
+            with suppress(TypeError, msgspec.DecodeError):
+                found.append((_text(source), _costs.decode(kept)))
+        return found
 
     def keep_costs(self, costs: Mapping[str, CostTable]) -> None:
         now = time.time()

@@ -16,6 +16,7 @@ from specchat.app.actions import bindings
 from specchat.app.chats.records import StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.display import clean
+from specchat.app.lab.mine import measurements
 from specchat.app.palette import Commands
 from specchat.app.screens import dialogs
 from specchat.app.screens.dialogs import Start
@@ -176,6 +177,12 @@ class ChatScreen(MeasuringScreen):
         from specchat.app.screens.counter import CounterScreen
 
         self.app.push_screen(CounterScreen(lambda: self._counting.state))
+
+    def action_lab(self) -> None:
+        """Open the Lab, with what has been measured so far."""
+        from specchat.app.screens.lab import LabScreen
+
+        self.app.push_screen(LabScreen(measurements(self._conversation)))
 
     @on(Transcript.Chosen)
     def action_xray(self) -> None:

@@ -62,6 +62,8 @@ class Positions:
         written: Sequence[int],
     ) -> None:
         """Keep what a round of these logits (γ+1, V), laws p and guesses knew of the tokens that it has `written`."""
+        if not written:  # the round ended the reply
+            return
         tops = _likeliest(rows[: len(written)], WORDS)
         for place, token in enumerate(written):
             guessed = place < len(proposal.tokens)

@@ -243,9 +243,9 @@ async def test_in_a_text_the_arrow_keys_move_the_cursor(tmp_path: Path) -> None:
 
 async def test_the_rules_take_turns(tmp_path: Path) -> None:
     async with chatting(tmp_path) as chat:
-        await chat.pilot.press("f6")
+        await chat.pilot.press("shift+f6")
         await chat.until(lambda: "token rule" in chat.text)
-        await chat.pilot.press("f6")
+        await chat.pilot.press("shift+f6")
         await chat.until(lambda: "block rule" in chat.text)
 
 

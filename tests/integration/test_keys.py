@@ -21,7 +21,7 @@ from support.fake_engine import Scenario
 ENDLESS = Scenario(endless=True, rate=200.0, real_time=True)
 NAME_WIDTH = 23
 """Of the help's column of names, without what is left free beside it."""
-OVER_THE_CHAT = ("f1", "f3", "f5", "f7", "f8", "ctrl+p")
+OVER_THE_CHAT = ("f1", "f3", "f5", "f6", "f7", "f8", "ctrl+p")
 
 
 async def opened(chat: Chatting, key: str) -> None:

@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 
 from specchat.app.bench.choices import CHOICES
-from specchat.app.model_options import ACTIONS, SHELLS
+from specchat.app.lab.choices import LAB_CHOICES
 from specchat.app.options import COMMANDS
+from specchat.app.small_commands import ACTIONS, SHELLS
 from specchat.settings.values import SCHEMA
 from support import shouting
 
-KEYS = {"Esc", "Enter", "Tab", "PgUp", "PgDn", "ctrl", "shift"}
+KEYS = {"Esc", "Enter", "Space", "Tab", "PgUp", "PgDn", "ctrl", "shift"}
 TYPED = {"specchat", "Markdown", *COMMANDS, *ACTIONS, *SHELLS}
-SETTINGS = {word for item in (*SCHEMA, *CHOICES) for word in (item.name, *item.choices, *item.words)}
+SETTINGS = {word for item in (*SCHEMA, *CHOICES, *LAB_CHOICES) for word in (item.name, *item.choices, *item.words)}
 
 
 def test_what_is_shown_is_translated(tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_what_is_shown_is_translated(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     shown = re.sub(r"--[a-z][a-z-]*|no\d", "", done.stdout)  # options, and the fake engine's refused guesses
     texts = dict(text.split("\n", 1) for text in shown.split("\n== "))
-    assert {"== specchat", "ask", "chat screen", "f1", "f8 look"} <= set(texts)
+    assert {"== specchat", "ask", "chat screen", "f1", "f8 look", "lab 3", "lab 1 mine"} <= set(texts)
     untranslated = {
         (name, word)
         for name, text in texts.items()

@@ -59,11 +59,11 @@ def positions_in(this: Round, written: list[bytes]) -> list[Position]:
 
 def _position(this: Round, place: int, piece: bytes, pieces: tuple[bytes, ...]) -> Position:
     if place >= len(this.guesses):
-        words = (Word(_own(this), piece, 0.6, logit=9.0), Word(7, b" or", 0.3, logit=8.3))
+        words = (Word(_own(this), piece, 0.6, logit=9.0), Word(7, b" OR", 0.3, logit=8.3))
         return Position(0, _own(this), words, 0.1)
     guess, kept = this.guesses[place], place < this.accepted
     if kept:
-        words = (Word(guess, piece, 0.6, 0.5, 9.0), Word(7, b" or", 0.3, 0.4, 8.3))
+        words = (Word(guess, piece, 0.6, 0.5, 9.0), Word(7, b" OR", 0.3, 0.4, 8.3))
         return Position(0, guess, words, 0.1, 0.1, guess, True, this.drafter, 0.9)
     words = (Word(_own(this), piece, 0.7, 0.2, 9.0), Word(guess, pieces[place], 0.2, 0.7, 7.75))
     return Position(0, _own(this), words, 0.1, 0.1, guess, False, this.drafter, 0.5)

@@ -73,6 +73,17 @@ async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
         await chat.conversation.choose(home / "BIG.GGUF", home / "SMALL.GGUF")
         await chat.ask("WHY?")
         show("chat screen", chat.text)
+        await chat.pilot.press("f6")
+        for page in "123456":
+            await chat.pilot.press(page, "a")
+            await chat.until(lambda: f"[{page}]" in chat.text)  # noqa: B023 - called at once
+            show(f"lab {page}", chat.text)
+        for page in "1234":
+            await chat.pilot.press(page, "m")
+            await chat.pilot.pause()
+            show(f"lab {page} mine", chat.text)
+            await chat.pilot.press("m")
+        await chat.pilot.press("escape")
         for key in ("f1", "f3", "f5", "f7", "f8", "ctrl+p"):
             await chat.pilot.press(key)
             await chat.until(lambda: len(chat.app.screen_stack) == 2)

@@ -10,8 +10,8 @@ import pytest
 
 from specchat.app.completion import script
 from specchat.app.main import main
-from specchat.app.model_options import ACTIONS, SHELLS
 from specchat.app.options import COMMANDS, build_parser
+from specchat.app.small_commands import ACTIONS, SHELLS
 
 BASH = shutil.which("bash")
 

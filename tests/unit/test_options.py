@@ -12,8 +12,9 @@ import pytest
 
 from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
 from specchat.app.main import main
-from specchat.app.options import option, parse
+from specchat.app.options import parse
 from specchat.app.parser import UsageError
+from specchat.app.setting_options import option
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
 from specchat.settings.values import SCHEMA, ModelOptions, Settings
@@ -182,7 +183,8 @@ def test_bytes_that_are_no_text_reach_the_engine_as_question_marks() -> None:
         (("chat", "hello"), "hello is one argument too many: `specchat chat` takes options alone."),
         (
             ("speak",),
-            "There is no command speak; the commands are chat, demo, ask, bench, history, models, doctor, completion.",
+            "There is no command speak; the commands are chat, demo, ask, bench, history, lab, models, doctor, "
+            "completion.",
         ),
         (("--gamma", "3", "ask"), "ask is one argument too many: `specchat chat` takes options alone."),
         (

@@ -90,6 +90,15 @@ def test_the_overlap_is_that_of_the_whole_vocabulary() -> None:
             assert position.p.sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize("vocabulary", [V, 1000])
+def test_a_round_that_writes_nothing_adds_nothing(vocabulary: int) -> None:
+    target = FakeModel(random_logits(1, vocabulary), vocabulary)
+    ends = frozenset(range(vocabulary))
+    outcome = reply(Run(target, PROMPT, None, ends=ends))
+    assert (outcome.tokens, outcome.stop_reason) == ([], "end")
+    assert outcome.decoder.positions.at(0) is None
+
+
 def test_plain_decoding_has_positions_too() -> None:
     positions = all_positions(run(HOT, V, gamma=0))
     assert len(positions) == 30

@@ -45,6 +45,8 @@ ALLOWED: Mapping[str, str] = {
     "Esc": "what stands on a key",
     "Enter": "what stands on a key",
     "Tab": "what stands on a key",
+    "Space": "what stands on a key",
+    "DejaVu Sans Mono, Menlo, Consolas, monospace": "fonts",
     "Markdown": "a format",
     "Date": "a key of an SVG",
     "temperature ": "a setting",

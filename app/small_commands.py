@@ -1,10 +1,12 @@
-"""The options of `specchat models` and `specchat completion`."""
+"""The options of the commands that have few: models, history, lab, doctor and completion."""
 
 from __future__ import annotations
 
 import argparse
 
+from specchat.app.lab.choices import LAB_CHOICES
 from specchat.app.parser import Commands
+from specchat.app.setting_options import add_items
 from specchat.app.words import _
 
 ACTIONS = ("list", "show", "check", "forget")
@@ -40,6 +42,47 @@ def add_models(commands: Commands) -> None:
     add("forget", forget, f"[{path}]").add_argument(
         "file", nargs="?", metavar=path, help=_("A file or a folder; without it, all.")
     )
+
+
+def add_history(commands: Commands) -> None:
+    """Add `specchat history`."""
+    history = commands.add_parser(
+        "history",
+        usage="specchat history [--json|--csv]",
+        help=_("Show what was measured, and what the chats sum up to."),
+        description=_("Show comparisons, benchmarks and sums of chats by models, machine and kind of prompt."),
+    )
+    history.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
+    history.add_argument("--csv", action="store_true", help=_("Print CSV instead."))
+
+
+def add_lab(commands: Commands) -> None:
+    """Add `specchat lab`."""
+    lab = commands.add_parser(
+        "lab",
+        usage=_("specchat lab [OPTION …]"),
+        help=_("See why it works."),
+        description=_(
+            "Figures that explain speculative decoding, with toys or with what was measured on this machine."
+        ),
+    )
+    lab.add_argument(
+        "--print", metavar=_("N"), help=_("Print the numbers of figure N, from 1 to 6, and open no screen.")
+    )
+    lab.add_argument("--json", action="store_true", help=_("Print them as one JSON object."))
+    lab.add_argument("--svg", metavar=_("FILE"), help=_("Write the figure to FILE as well."))
+    add_items(lab.add_argument_group(_("the figures' sliders")), LAB_CHOICES)
+
+
+def add_doctor(commands: Commands) -> None:
+    """Add `specchat doctor`."""
+    doctor = commands.add_parser(
+        "doctor",
+        usage="specchat doctor [--json]",
+        help=_("Show what specchat finds on this machine."),
+        description=_("Show versions, devices, folders, and whether a GPU lies idle."),
+    )
+    doctor.add_argument("--json", action="store_true", help=_("Print one JSON object instead."))
 
 
 def add_completion(commands: Commands) -> None:
