@@ -63,7 +63,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "compare",
-        ("f4", "ctrl+g"),
+        ("f4", "ctrl+circumflex_accent"),
         N_("Compare without and with the draft"),
         N_(
             "Answer what is typed, or else the selected or last prompt, without and with speculation in turns, and say "
@@ -253,6 +253,7 @@ _SIGNS = {
     "backslash": "\\",
     "right_square_bracket": "]",
     "underscore": "_",
+    "circumflex_accent": "^",
     "space": "Space",
     "pageup": "PgUp",
     "pagedown": "PgDn",

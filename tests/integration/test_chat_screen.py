@@ -258,7 +258,7 @@ async def test_the_rules_take_turns(tmp_path: Path) -> None:
         ("f1", HelpScreen),
         ("ctrl+g", HelpScreen),
         ("f3", XrayScreen),
-        ("ctrl+right_square_bracket", XrayScreen),
+        ("ctrl+r", XrayScreen),
         ("ctrl+underscore", HistoryScreen),
         ("f5", PickerScreen),
         ("ctrl+o", PickerScreen),

@@ -44,7 +44,7 @@ def replies(screen: CompareScreen) -> int:
     return began.number if began else 0
 
 
-@pytest.mark.parametrize(("key", "size"), [("f4", (80, 24)), ("ctrl+r", (140, 40))], ids=["80", "140"])
+@pytest.mark.parametrize(("key", "size"), [("f4", (80, 24)), ("ctrl+circumflex_accent", (140, 40))], ids=["80", "140"])
 async def test_a_prompt_is_compared_and_the_verdict_stands_above_the_texts(
     tmp_path: Path, key: str, size: tuple[int, int]
 ) -> None:

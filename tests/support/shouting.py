@@ -10,8 +10,12 @@ import gettext
 import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specchat.app import words
+
+if TYPE_CHECKING:
+    from support.chatting import Chatting
 
 _PLACE = re.compile(r"(\{[^{}]*\})")
 
@@ -58,6 +62,21 @@ def show_sentences() -> None:
         show("phrase", _(phrase))
 
 
+async def show_lab(chat: Chatting) -> None:
+    """The Lab's pages, with toys and with this machine's numbers."""
+    await chat.pilot.press("f6")
+    for page in "123456":
+        await chat.pilot.press(page, "a")
+        await chat.until(lambda: f"[{page}]" in chat.text)  # noqa: B023 - called at once
+        show(f"lab {page}", chat.text)
+    for page in "1234":
+        await chat.pilot.press(page, "m")
+        await chat.pilot.pause()
+        show(f"lab {page} mine", chat.text)
+        await chat.pilot.press("m")
+    await chat.pilot.press("escape")
+
+
 async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
     """The screens in a window of so many columns and rows, each in a state with as much on it as there can be."""
     from textual.command import CommandList
@@ -73,17 +92,7 @@ async def show_screens(size: tuple[int, int] = (140, 60)) -> None:
         await chat.conversation.choose(home / "BIG.GGUF", home / "SMALL.GGUF")
         await chat.ask("WHY?")
         show("chat screen", chat.text)
-        await chat.pilot.press("f6")
-        for page in "123456":
-            await chat.pilot.press(page, "a")
-            await chat.until(lambda: f"[{page}]" in chat.text)  # noqa: B023 - called at once
-            show(f"lab {page}", chat.text)
-        for page in "1234":
-            await chat.pilot.press(page, "m")
-            await chat.pilot.pause()
-            show(f"lab {page} mine", chat.text)
-            await chat.pilot.press("m")
-        await chat.pilot.press("escape")
+        await show_lab(chat)
         for key in ("f1", "f3", "f5", "f7", "f8", "ctrl+p"):
             await chat.pilot.press(key)
             await chat.until(lambda: len(chat.app.screen_stack) == 2)
