@@ -16,7 +16,7 @@ from typing import TypedDict
 
 import msgspec
 
-from specchat.models.files.check import inspect_model
+from specchat.models.files.check import Inspected, inspect_model
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.formats import FORMATS, MIXES
 from specchat.models.files.header import Header, Tensor
@@ -99,22 +99,20 @@ def read_facts(path: Path) -> Facts:
     Raises `ModelFileError` as `check.check_model_file` does, and nothing else, if it can't be chatted with.
     """
     found = inspect_model(path)
-    header = found.header
-    tensors = [tensor for part in (header, *found.parts.values()) for tensor in part.tensors]
-    experts = header.own("expert_count") or 0
-    share = (
-        min(max(header.each("expert_used_count", header.own("block_count") or 0), default=0) / experts, 1.0)
-        if experts
-        else 1.0
-    )
-    vocabulary = vocabulary_of(header)
+    vocabulary = vocabulary_of(found.header)
     if vocabulary is None:  # `inspect_model` has looked
         raise ModelFileError("no_vocabulary", path)
-    template = header.text("tokenizer.chat_template")
-    files = (path, *found.parts)
+    return _facts(path, found, vocabulary)
+
+
+def _facts(path: Path, found: Inspected, vocabulary: Vocabulary) -> Facts:
+    header = found.header
+    tensors = [tensor for part in (header, *found.parts.values()) for tensor in part.tensors]
+    layers, template = header.own("block_count") or 0, header.text("tokenizer.chat_template")
+    share = _share(header, layers)
     return Facts(
         path=str(path),
-        parts=tuple(map(str, files)),
+        parts=tuple(map(str, (path, *found.parts))),
         size=sum(part.file_size for part in (header, *found.parts.values())),
         name=header.text("general.name").strip() or path.stem,
         architecture=header.architecture,
@@ -125,14 +123,20 @@ def read_facts(path: Path) -> Facts:
         has_template=bool(template),
         thinks=any(sign in template for sign in _THINKING),
         licence=header.text("general.license"),
-        layers=header.own("block_count") or 0,
-        experts=experts,
+        layers=layers,
+        experts=header.own("expert_count") or 0,
         rolls_back=header.architecture not in RECURRENT | HYBRID,
         active_size=_active_size(tensors, share),
         vocabulary=_print(vocabulary),
         shape=shape_of(header),
-        **_groups(tensors, header.own("block_count") or 0),
+        **_groups(tensors, layers),
     )
+
+
+def _share(header: Header, layers: int) -> float:
+    """The share of a mixture's experts that one token is sent to; 1 if it is no mixture."""
+    experts = header.own("expert_count") or 0
+    return max(header.each("expert_used_count", layers), default=0) / experts if experts else 1.0
 
 
 def _is_expert(tensor: Tensor) -> bool:

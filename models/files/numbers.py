@@ -16,6 +16,14 @@ MAX_EXPERTS = 512
 
 _ROPE_SCALINGS = ("none", "linear", "yarn", "longrope")
 _REQUIRED = ("context_length", "embedding_length", "block_count")
+_MOST = 1 << 20
+"""Largest of the sizes below. In known models they stay below 300,000."""
+_SIZES = (
+    *("embedding_length", "feed_forward_length", "expert_feed_forward_length", "attention.head_count"),
+    *("attention.head_count_kv", "attention.key_length", "attention.value_length", "attention.key_length_swa"),
+    *("attention.value_length_swa", "ssm.inner_size", "ssm.state_size", "ssm.conv_kernel", "ssm.group_count"),
+    *("wkv.head_size", "token_shift_count", "shortconv.l_cache"),
+)
 _WITHOUT_ROPE = ("glm5-next",)
 """Where no rotary positions are what the model expects."""
 
@@ -32,6 +40,7 @@ def check_numbers(path: Path, header: Header) -> None:
 def _sound(header: Header, layers: int) -> bool:
     return (
         all((header.own(key) or 0) > 0 for key in _REQUIRED)
+        and all(0 <= size <= _MOST for key in _SIZES for size in header.each(key, layers))
         and (header.own("nextn_predict_layers") or 0) <= layers
         and all(epsilon >= 0 for epsilon in _epsilons(header))
         and _sound_experts(header, layers)

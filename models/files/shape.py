@@ -7,6 +7,9 @@ import msgspec
 from specchat.models.files.header import Header
 from specchat.models.files.known import HYBRID, RECURRENT
 
+_MOST_STATE = 1 << 48
+"""No model has so much; products of the largest numbers that a file may hold wouldn't fit into JSON."""
+
 
 class Shape(msgspec.Struct, frozen=True):
     """Sizes in numbers, not bytes."""
@@ -45,7 +48,7 @@ def shape_of(header: Header) -> Shape:
         values=(0,) * layers
         if header.own("attention.key_length_mla")
         else _cached(header, caching, "attention.value_length", head_size),
-        state=_state(header) * caching.count(False),
+        state=min(_state(header) * caching.count(False), _MOST_STATE),
     )
 
 

@@ -11,11 +11,14 @@ import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from specchat.models.engine.client import EngineClient
 from specchat.models.engine.errors import EngineDied, EngineFailure
 from specchat.models.engine.messages import ModelFile
 from specchat.models.files.errors import ModelFileError
 from specchat.models.files.facts import read_facts
+from specchat.models.files.memory import memory_need
 from specchat.settings.values import ModelOptions
 from support.malformed import Spoilt, fields_of, overflowing_shapes, spoil, stray_entries
 from support.tiny_gguf import write_tiny_llama, write_tiny_sliding
@@ -47,7 +50,9 @@ def test_no_spoilt_file_takes_the_app_down(tmp_path: Path) -> None:
         path.write_bytes(spoilt.content)
         tracemalloc.reset_peak()
         try:
-            read_facts(path)
+            facts = read_facts(path)
+            assert msgspec.json.encode(facts)
+            assert memory_need(facts, ModelOptions()).total > 0
             sound.append(path)
         except ModelFileError:
             refused += 1

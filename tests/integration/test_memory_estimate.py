@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gguf import GGMLQuantizationType
 
 from specchat.models.files.bundled import bundled_model
 from specchat.models.files.facts import read_facts
@@ -49,7 +48,6 @@ def test_bundled(name: str) -> None:
     [
         Recipe("few layers", blocks=(0, 1, 2)),
         Recipe("wide", units=4096, blocks=(0, 1)),
-        Recipe("wide, Q8_0", units=4096, blocks=(0, 1), format=GGMLQuantizationType.Q8_0),
     ],
     ids=lambda recipe: recipe.label,
 )

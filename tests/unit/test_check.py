@@ -262,6 +262,8 @@ def test_number_of_layers(tmp_path: Path, layers: int, sound: bool) -> None:
         {"embedding_length": None},
         {"block_count": None},
         {"embedding_length": (U32, 0)},
+        {"feed_forward_length": (U32, 1 << 31)},
+        {"attention.head_count_kv": (ARRAY, I32, [1, -1])},
         {"nextn_predict_layers": (U32, 3)},
         {"expert_count": (U32, 513), "expert_used_count": (U32, 2)},
         {"expert_count": (U32, 4)},
