@@ -1,7 +1,7 @@
 """What target and draft thought at each token of a reply: the likeliest words of both, to be looked at afterwards.
 
 Kept for every round while it is written, so it must cost next to nothing: per token a few numbers of a dozen words,
-found through the maxima of groups of logits, and never a copy of a row.
+found through the maxima of groups of logits, and never a copy of a row. What can wait is done when it is looked at.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from specchat.models.decoding.model import Logits
 WORDS = 12
 """Words kept of a position."""
 KEPT = 4096
-"""Latest tokens of a reply whose positions are kept: about a kilobyte each."""
+"""Latest tokens of a reply whose positions are kept: one to three kilobytes each."""
+SMALL = 64
+"""Words of a law that is kept whole."""
 _GROUPS = 64
 
 
@@ -49,7 +51,7 @@ class Positions:
     """The positions of one reply's latest tokens, numbered from the reply's first, 0."""
 
     def __init__(self, kept: int = KEPT) -> None:
-        self._latest: deque[Position] = deque(maxlen=kept)
+        self._latest: deque[Position | _Sketch] = deque(maxlen=kept)
         self._count = 0
 
     def add(
@@ -67,19 +69,15 @@ class Positions:
         tops = _likeliest(rows[: len(written)], WORDS)
         for place, token in enumerate(written):
             guessed = place < len(proposal.tokens)
-            self._latest.append(
-                _position(
-                    rows[place],
-                    tops[place],
-                    laws[place],
-                    proposal.laws[place] if guessed else None,
-                    token,
-                    proposal.tokens[place] if guessed else None,
-                    place < accepted,
-                    proposal.drafter if guessed else "",
-                    overlaps[place] if guessed else None,
-                )
+            told = _Told(
+                token,
+                proposal.tokens[place] if guessed else None,
+                place < accepted,
+                proposal.drafter if guessed else "",
+                overlaps[place] if guessed else None,
             )
+            both = (laws[place], proposal.laws[place]) if guessed else (laws[place],)
+            self._latest.append(_sketch(rows[place], tops[place], both, told))
         self._count += len(written)
 
     def cut(self, count: int) -> None:
@@ -91,31 +89,69 @@ class Positions:
     def at(self, number: int) -> Position | None:
         """The position of the reply's token `number`, from 0; None if there is none, or none any more."""
         place = number - (self._count - len(self._latest))
-        return self._latest[place] if 0 <= place < len(self._latest) else None
+        if not 0 <= place < len(self._latest):
+            return None
+        known = self._latest[place]
+        return known.position() if isinstance(known, _Sketch) else known
 
 
-def _position(
-    row: NDArray[np.float32],
-    top: Ids,
-    p: Distribution,
-    q: Distribution | None,
-    token: int,
-    guess: int | None,
-    accepted: bool,
-    drafter: str,
-    overlap: float | None,
-) -> Position:
-    """Of the likeliest words by logit, by p and by q, those with the most of either; the token and the guess first."""
-    named = [token] if guess is None else [token, guess]
-    laws = (p,) if q is None else (p, q)
-    ids = np.unique(np.concatenate([top, *map(_top, laws), np.array(named, dtype=np.int64)]))
-    chances = [law.probabilities_of(ids) for law in laws]
-    weights = np.maximum.reduce(chances)
-    weights[np.searchsorted(ids, named)] = 2
-    logits = row[ids]
-    best = np.lexsort((-logits, -weights))[:WORDS]
-    ids, logits, chances = ids[best], logits[best], [chance[best] for chance in chances]
-    return Position(token, guess, accepted, drafter, ids, chances[0], chances[1] if q else None, logits, overlap)
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is said of a token beside its laws, as in `Position`."""
+
+    token: int
+    guess: int | None
+    accepted: bool
+    drafter: str
+    overlap: float | None
+
+    @property
+    def named(self) -> list[int]:
+        """The words that must be among those kept."""
+        return [self.token] if self.guess is None else [self.token, self.guess]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sketch:
+    """All that a position can be made of, so that the work is done for those alone that are looked at."""
+
+    ids: Ids
+    """Candidates, of which some may be there twice."""
+    logits: NDArray[np.float32]
+    laws: tuple[Distribution, ...]
+    """p, and q where a guess was made."""
+    told: _Told
+
+    def position(self) -> Position:
+        """Of the candidates those with the most of either law, then by logit; the token and the guess first."""
+        told = self.told
+        ids, first = np.unique(self.ids, return_index=True)
+        chances = [law.probabilities_of(ids) for law in self.laws]
+        weights = np.maximum.reduce(chances)
+        weights[np.searchsorted(ids, told.named)] = 2
+        logits = self.logits[first]
+        best = np.lexsort((-logits, -weights))[:WORDS]
+        p, q = chances[0][best], chances[1][best] if len(chances) > 1 else None
+        return Position(
+            told.token, told.guess, told.accepted, told.drafter, ids[best], p, q, logits[best], told.overlap
+        )
+
+
+def _sketch(row: NDArray[np.float32], top: Ids, laws: tuple[Distribution, ...], told: _Told) -> Position | _Sketch:
+    """The position, made now where its laws are large, and later where they can be kept."""
+    small = all(law.ids is not None and law.ids.size <= SMALL for law in laws)
+    ids = np.concatenate([top, *(_all(law) if small else _top(law) for law in laws), told.named])
+    sketch = _Sketch(ids, row[ids], tuple(map(_copied, laws)) if small else laws, told)
+    return sketch if small else sketch.position()
+
+
+def _all(law: Distribution) -> Ids:
+    return _top(law) if law.ids is None else law.ids
+
+
+def _copied(law: Distribution) -> Distribution:
+    """The same, without the larger arrays that its own may be parts of."""
+    return law if law.ids is None else Distribution(law.ids.copy(), law.probabilities.copy())
 
 
 def _top(law: Distribution) -> Ids:
