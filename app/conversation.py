@@ -123,12 +123,6 @@ class Conversation:
         return self._engine.ready.devices if self._engine.ready else ()
 
     @property
-    def memory(self) -> int:
-        """Bytes that the loaded models take, as far as is known."""
-        loaded = self._engine.loaded
-        return sum(model.memory for model in (loaded.target, loaded.draft) if model) if loaded else 0
-
-    @property
     def guessing(self) -> DrafterName:
         """Who does guess: `drafter`, as far as what is loaded can."""
         return able_drafter(self.drafter, self.loaded)

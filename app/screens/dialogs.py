@@ -13,6 +13,7 @@ from specchat.app.conversation import Conversation
 from specchat.app.drafters import usual_drafter
 from specchat.app.last_pair import PairChoice, remember
 from specchat.app.words import _
+from specchat.models.engine.messages import Loaded
 from specchat.settings.schema import Value
 from specchat.settings.values import Settings
 
@@ -63,7 +64,7 @@ async def choose_pair(app: App[object], conversation: Conversation, start: Start
         start.typed,
         start.at_hand,
         devices=lambda: conversation.devices,
-        taken=lambda: conversation.memory,
+        taken=lambda: _memory(conversation.loaded),
         home=start.home or home_folder(),
     )
     with_draft = usual_drafter(has_draft=True, gamma=conversation.speculation.gamma)
@@ -74,6 +75,11 @@ async def choose_pair(app: App[object], conversation: Conversation, start: Start
     await conversation.choose(chosen.target, chosen.draft)
     conversation.change(drafter=chosen.drafter)
     return True
+
+
+def _memory(loaded: Loaded | None) -> int:
+    """Bytes that the loaded models take, as far as is known."""
+    return sum(model.memory for model in (loaded.target, loaded.draft) if model) if loaded else 0
 
 
 def know_names(*files: Path | None) -> None:
