@@ -91,7 +91,7 @@ class Costs:
 
 @asynccontextmanager
 async def opened_quietly(path: Path) -> AsyncIterator[Store]:
-    """The store at `path`, for the costs alone: one that can't be used keeps them in memory, and nobody is told."""
+    """The store at `path`, for what nobody must be told of: one that can't be used is an empty one in memory."""
     store = Store(path)
     try:
         await store.open()

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ import msgspec
 from rich.cells import cell_len, set_cell_size
 
 from specchat.app import last_pair, model_words
+from specchat.app.chats.records import StoreError
+from specchat.app.costs import opened_quietly
+from specchat.app.history.known import Known, read_known
 from specchat.app.library import Library, cache_file, home_folder, models_at_hand
 from specchat.app.models_document import fit_document, model_document, offer_document, trouble_document
 from specchat.app.status import FAILED
@@ -60,6 +63,7 @@ def run(arguments: ModelsArguments) -> int:
         FactsCache(cache_file(paths.cache)),
         os.environ,
         at_hand=models_at_hand(paths),
+        measured=asyncio.run(_known(paths.chats_file)).speed_up,
         devices=lambda: asyncio.run(_devices(paths.log / "engine.log")),
         home=home_folder(),
     )
@@ -74,6 +78,14 @@ def run(arguments: ModelsArguments) -> int:
             return _forget(library, paths, files[0] if files else None, as_json=arguments.json)
         case _:
             return _list(library, as_json=arguments.json)
+
+
+async def _known(file: Path) -> Known:
+    """What was measured before; nothing where that can't be read."""
+    async with opened_quietly(file) as store:
+        with suppress(StoreError):
+            return await read_known(store)
+    return Known(())
 
 
 def _list(library: Library, *, as_json: bool) -> int:

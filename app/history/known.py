@@ -1,70 +1,55 @@
-"""What is known of a pair from before, for those who choose one."""
+"""What is known of pairs from before, for those who choose one and for the Lab's curve."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from specchat.app.bench.intervals import Verdict
 from specchat.app.chats.store import Store
 from specchat.app.history.archive import Archive
 from specchat.app.history.records import Entry
 from specchat.app.history.setups import file_name, file_size
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSpeedUp:
-    """The latest measured speed-up of a pair: over all kinds of prompts where several were measured, else of one."""
+class Known:
+    """What was measured. Files are known by name and size, wherever they lie, so asking waits for the disk."""
 
-    ratio: float
-    low: float | None
-    high: float | None
-    """Ends of the 95 % interval; None where nothing was repeated."""
-    verdict: Verdict
-    kind: str
-    """Empty for all kinds of a benchmark together."""
-    gamma: str
-    when: datetime
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        """`entries` come latest first."""
+        self._entries = tuple(entries)
 
+    def speed_up(self, target: Path, draft: Path | None) -> float | None:
+        """What `draft` (None: lookup) was measured to bring for `target` the last time; None where it never was.
 
-async def known_speedup(
-    store: Store, target: Path, draft: Path | None, machine: str | None = None
-) -> KnownSpeedUp | None:
-    """What `draft` (None: lookup) was measured to bring for `target` on this `machine` (None: on any).
+        Over all kinds of prompts where several were measured, else of one; partial measurements only for want of
+        others.
+        """
+        return next((ratio for _gamma, ratio in self._measured(target, draft, lambda _entry: True)), None)
 
-    Files are known by name and size, wherever they lie. None where nothing was measured. Raises `StoreError`.
-    """
-    wanted = await asyncio.to_thread(_key, target, draft)
-    return best_known(await Archive(store).entries(wanted[0]), wanted, machine)
+    def points(self, target: Path, draft: Path | None) -> list[tuple[int, float]]:
+        """The same for each fixed number of guesses a round that was measured: (γ, speed-up), by γ."""
+        latest: dict[int, float] = {}
+        for gamma, ratio in self._measured(target, draft, lambda entry: entry.gamma.isdecimal()):
+            latest.setdefault(int(gamma), ratio)
+        return sorted(latest.items())
 
-
-Key = tuple[str, int, str, int]
-"""Names and sizes of a target's and a draft's file; lookup has an empty name and no size."""
-
-
-def best_known(entries: Iterable[Entry], wanted: Key, machine: str | None = None) -> KnownSpeedUp | None:
-    """The first of `entries`, which come latest first, that is about `wanted`; whole ones before partial ones."""
-    found = [entry for entry in entries if key_of(entry) == wanted and machine in (None, entry.setup.machine)]
-    measured = [entry for entry in found if entry.speed_up is not None]
-    for entry in sorted(measured, key=lambda entry: (entry.partial, -entry.when.timestamp(), bool(entry.kind))):
-        assert entry.speed_up is not None
-        return KnownSpeedUp(entry.speed_up, entry.low, entry.high, entry.verdict, entry.kind, entry.gamma, entry.when)
-    return None
+    def _measured(
+        self, target: Path, draft: Path | None, counts: Callable[[Entry], bool]
+    ) -> Iterator[tuple[str, float]]:
+        """γ and speed-up of the pair's measurements that count, the best to rely on first."""
+        draft_key = (file_name(draft), file_size(draft)) if draft else ("", 0)
+        wanted = file_name(target), file_size(target), *draft_key
+        found = [entry for entry in self._entries if _key(entry) == wanted and counts(entry)]
+        for entry in sorted(found, key=lambda entry: (entry.partial, -entry.when.timestamp(), bool(entry.kind))):
+            if entry.speed_up is not None:
+                yield entry.gamma, entry.speed_up
 
 
-def key_of(entry: Entry) -> Key:
-    """What `entry` is about."""
+async def read_known(store: Store) -> Known:
+    """All that was measured. Raises `StoreError`."""
+    return Known(await Archive(store).entries())
+
+
+def _key(entry: Entry) -> tuple[str, int, str, int]:
     setup = entry.setup
     return setup.target, setup.target_size, setup.draft, setup.draft_size
-
-
-def _key(target: Path, draft: Path | None) -> Key:
-    return (
-        file_name(target),
-        file_size(target),
-        file_name(draft) if draft else "",
-        file_size(draft) if draft else 0,
-    )

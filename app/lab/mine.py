@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from specchat.app.chats.records import Message, Step
@@ -40,7 +40,8 @@ class Mine:
     target: CostTable | None = None
     draft: CostTable | None = None
     replies: Sequence[Reply] = ()
-    points: Sequence[MeasuredPoint] = ()
+    points: list[MeasuredPoint] = field(default_factory=list)
+    """Of the pair that is loaded. They may come later."""
     look: Callable[[int], Awaitable[Position]] | None = None
     last_tokens: int = 0
     """Tokens of the reply that `look` knows."""

@@ -16,7 +16,6 @@ from specchat.app.actions import bindings
 from specchat.app.chats.records import StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.display import clean
-from specchat.app.lab.mine import measurements
 from specchat.app.palette import Commands
 from specchat.app.screens import dialogs
 from specchat.app.screens.dialogs import Start
@@ -180,9 +179,7 @@ class ChatScreen(MeasuringScreen):
 
     def action_lab(self) -> None:
         """Open the Lab, with what has been measured so far."""
-        from specchat.app.screens.lab import LabScreen
-
-        self.app.push_screen(LabScreen(measurements(self._conversation)))
+        dialogs.open_lab(self.app, self._conversation)
 
     @on(Transcript.Chosen)
     def action_xray(self) -> None:

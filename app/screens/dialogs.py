@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from specchat.app.chats.records import StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.drafters import usual_drafter
 from specchat.app.last_pair import PairChoice, remember
@@ -16,6 +18,9 @@ from specchat.app.words import _
 from specchat.models.engine.messages import Loaded
 from specchat.settings.schema import Value
 from specchat.settings.values import Settings
+
+if TYPE_CHECKING:
+    from specchat.app.history.known import Known
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +56,33 @@ async def choose_chat(app: App[object], conversation: Conversation) -> int | Non
     return None if chosen == current else chosen
 
 
+def open_lab(app: App[object], conversation: Conversation) -> None:
+    """Open the Lab, with what has been measured so far."""
+    from specchat.app.lab.mine import MeasuredPoint, measurements
+    from specchat.app.screens.lab import LabScreen
+
+    async def points() -> list[MeasuredPoint]:
+        found = (await _known(conversation)).points
+        pairs = await asyncio.to_thread(found, conversation.target, conversation.draft)
+        return [MeasuredPoint(gamma, speed_up) for gamma, speed_up in pairs]
+
+    app.push_screen(LabScreen(measurements(conversation), points))
+
+
 async def choose_pair(app: App[object], conversation: Conversation, start: Start) -> bool:
     """Let a person choose another pair; whether one is wanted now."""
     from specchat.app.library import Library, cache_file, home_folder
     from specchat.app.screens.picker import PickerScreen
     from specchat.models.files.facts_cache import FactsCache
 
+    known = await _known(conversation)
     library = Library(
         start.settings_file,
         FactsCache(cache_file(start.cache or start.data)),
         start.environ,
         start.typed,
         start.at_hand,
+        measured=known.speed_up,
         devices=lambda: conversation.devices,
         taken=lambda: _memory(conversation.loaded),
         home=start.home or home_folder(),
@@ -121,3 +141,13 @@ async def remember_pair(conversation: Conversation, start: Start) -> OSError | N
 def pair(conversation: Conversation) -> PairChoice:
     """The pair that is wanted now."""
     return PairChoice(conversation.target, conversation.draft, conversation.drafter)
+
+
+async def _known(conversation: Conversation) -> Known:
+    """What was measured before; nothing where that can't be read, which no choice must fail for."""
+    from specchat.app.history.known import Known, read_known
+
+    try:
+        return await read_known(conversation.store)
+    except StoreError:
+        return Known(())

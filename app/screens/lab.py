@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ from textual.widgets import Footer, Static
 
 from specchat.app.actions import BY_NAME
 from specchat.app.lab.lab import PAGES, Lab
-from specchat.app.lab.mine import Mine
+from specchat.app.lab.mine import MeasuredPoint, Mine
 from specchat.app.lab.position import LawMine
 from specchat.app.lab.svg import WIDTH, as_svg
 from specchat.app.widgets.lab_view import Controls, Figure
@@ -26,7 +27,7 @@ from specchat.models.engine.errors import EngineFailure
 
 
 class LabScreen(ModalScreen[None]):
-    """Six pages; any of the keys that opened it closes it. `mine` is what was measured."""
+    """Six pages; any of the keys that opened it closes it. `mine` is what was measured; its points come by `points`."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (124, "-wide")]  # noqa: RUF012  (Textual's own declaration allows no other)
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
@@ -59,10 +60,11 @@ class LabScreen(ModalScreen[None]):
     }
     """
 
-    def __init__(self, mine: Mine) -> None:
+    def __init__(self, mine: Mine, points: Callable[[], Awaitable[Iterable[MeasuredPoint]]] | None = None) -> None:
         super().__init__()
         self.lab = Lab(mine)
         self._mine = mine
+        self._points = points
         self._title = Static(id="title", markup=False)
         self._figure = Figure(self.lab)
         self._words = Static(id="words", markup=False)
@@ -80,6 +82,13 @@ class LabScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Show the first page."""
+        self._show()
+        if self._points:
+            self._fetch(self._points)
+
+    @work
+    async def _fetch(self, points: Callable[[], Awaitable[Iterable[MeasuredPoint]]]) -> None:
+        self._mine.points.extend(await points())
         self._show()
 
     def action_turn(self, by: int) -> None:

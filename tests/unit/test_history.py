@@ -21,7 +21,7 @@ from specchat.app.history.chat_sums import chat_sums
 from specchat.app.history.collapse import Collapse
 from specchat.app.history.files import as_csv, as_json
 from specchat.app.history.kinds import PASTED, kind_of
-from specchat.app.history.known import known_speedup
+from specchat.app.history.known import read_known
 from specchat.app.history.reading import read_history
 from specchat.models.decoding.counters import count
 from specchat.models.decoding.rounds import Round
@@ -99,15 +99,15 @@ async def test_the_latest_whole_measurement_of_a_pair_is_known(store: Store, tmp
         await keep(store, factor, partial=partial)
     [entry, *_rest] = await Archive(store).entries()
     target, draft = tmp_path / "target.gguf", tmp_path / "draft.gguf"
-    assert await known_speedup(store, target, draft) is None  # other files of these names
+    assert (await read_known(store)).speed_up(target, draft) is None  # other files of these names
     for path, size in ((target, entry.setup.target_size), (draft, entry.setup.draft_size)):
         with path.open("wb") as file:
             file.truncate(size)
-    known = await known_speedup(store, target, draft)
-    assert known is not None
-    assert (known.ratio, known.kind, known.verdict) == (pytest.approx(2.0), "", "helps")
-    assert await known_speedup(store, target, None) is None
-    assert await known_speedup(store, target, draft, "another machine") is None
+    known = await read_known(store)
+    assert known.speed_up(target, draft) == pytest.approx(2.0)
+    assert known.points(target, draft) == [(3, pytest.approx(2.0))]
+    assert known.speed_up(target, None) is None
+    assert known.points(target, None) == []
 
 
 def test_drafts_to_try_lie_beside_those_in_use(tmp_path: Path) -> None:
