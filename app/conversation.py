@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from specchat.app.chats.growing import GrowingReply
@@ -62,7 +62,8 @@ class Conversation:
         self.setup: Setup | None = None
         """What was loaded last, and where."""
         self._engine = engine
-        self._store = store
+        self.store = store
+        """Where the chats are kept."""
         self.costs = Costs(engine, store)
         self.look = engine.look
         """See `EngineClient`; it is about the last reply, which has `last_tokens`."""
@@ -82,16 +83,6 @@ class Conversation:
     def messages(self) -> list[Message]:
         """The open chat's messages. A reply is among them when it has ended."""
         return self._open.messages
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether all that was said is on disk, as far as is known."""
-        return self._store.is_on_disk
-
-    @property
-    def store(self) -> Store:
-        """Where the chats are kept."""
-        return self._store
 
     @property
     def settings(self) -> Settings:
@@ -232,28 +223,20 @@ class Conversation:
         now = self.speculation
         if isinstance(gamma, int):
             gamma = min(max(gamma, 0), MAX_GAMMA)
-        self.speculation = Speculation(
-            enabled=now.enabled if enabled is None else enabled,
-            gamma=now.gamma if gamma is None else gamma,
-            rule=now.rule if rule is None else rule,
-        )
+        new = {"enabled": enabled, "gamma": gamma, "rule": rule}
+        now = self.speculation = replace(now, **{name: value for name, value in new.items() if value is not None})
         self.drafter = self.drafter if drafter is None else drafter
-        now = self.speculation
         self._engine.change(Change(now.enabled, now.gamma, now.rule, self.drafter))
 
     # ------------------------------------------------------------------ chats
 
     def new_chat(self) -> None:
         """Begin a new chat. It is kept, and listed, from its first message on."""
-        self._open = OpenChat(self._store)
+        self._open = OpenChat(self.store)
 
     async def open_chat(self, id: int) -> None:
         """Go on with a chat that was kept. Raises `StoreError` (`chat_missing` {} where it is gone)."""
-        self._open = OpenChat(self._store, *await self._store.read_chat(id))
-
-    async def list_chats(self) -> list[Chat]:
-        """The chats that are kept, the latest changed first. Raises `StoreError`."""
-        return await self._store.list_chats()
+        self._open = OpenChat(self.store, *await self.store.read_chat(id))
 
     # ------------------------------------------------------------------ inside
 
@@ -283,7 +266,7 @@ class Conversation:
     async def _answer(self, here: OpenChat) -> AsyncGenerator[Event, None]:
         """The reply to the latest message; whatever happens, what there is of it joins the messages."""
         model = Path(self.loaded.target.path).name if self.loaded else ""
-        reply = GrowingReply(self._store, here.messages[-1].chat_id, model, self.setup)
+        reply = GrowingReply(self.store, here.messages[-1].chat_id, model, self.setup)
         self._last = LastReply(here)
         async with aclosing(keeping(here, reply, self._minding(self._generate(here)))) as events:
             async for event in events:

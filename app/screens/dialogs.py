@@ -50,7 +50,7 @@ async def choose_chat(app: App[object], conversation: Conversation) -> int | Non
     """Let a person choose an earlier chat; its id, or None to stay in this one. Raises `StoreError`."""
     from specchat.app.screens.chats import ChatsScreen
 
-    chats = await conversation.list_chats()
+    chats = await conversation.store.list_chats()
     current = conversation.chat.id if conversation.chat else None
     chosen = await app.push_screen_wait(ChatsScreen(chats, current))
     return None if chosen == current else chosen

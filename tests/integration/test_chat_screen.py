@@ -149,7 +149,7 @@ async def test_ctrl_q_quits_also_during_a_reply_which_is_kept(tmp_path: Path) ->
         await chat.pilot.pause()
         assert not chat.app.is_running or chat.app._exit
     async with chatting(tmp_path) as again:
-        [kept] = await again.conversation.list_chats()
+        [kept] = await again.conversation.store.list_chats()
         await again.conversation.open_chat(kept.id)
         assert [message.role for message in again.conversation.messages] == ["user", "assistant"]
         assert len(again.conversation.messages[1].content) > 100
@@ -672,4 +672,4 @@ async def test_a_prompt_sent_right_after_a_new_chat_was_begun_goes_there(tmp_pat
         await chat.until(lambda: chat.replies and chat.replies[-1].message is not None and len(chat.views) == 2)
         assert [view.raw for view in chat.views][:1] == ["new"]
         assert [m.content for m in chat.conversation.messages if m.role == "user"] == ["new"]
-        assert len(await chat.conversation.list_chats()) == 2
+        assert len(await chat.conversation.store.list_chats()) == 2

@@ -24,7 +24,7 @@ async def test_a_prompt_comes_back_from_models_that_cannot_be_loaded(tmp_path: P
         await chat.send("hello")
         await chat.until(lambda: chat.composer.text == "hello")
         assert chat.views == chat.conversation.messages == []
-        assert await chat.conversation.list_chats() == []
+        assert await chat.conversation.store.list_chats() == []
         assert "F5 or ctrl+o chooses another model." in chat.text
 
 

@@ -70,7 +70,7 @@ async def test_two_turns(tmp_path: Path) -> None:
         rounds = [(event.round, event.pieces) for event in first if isinstance(event, Written)]
         assert [(step.round, step.pieces) for step in said[1].steps] == rounds
         assert await scene.kept() == said
-        assert [chat.title for chat in await scene.conversation.list_chats()] == [QUESTION]
+        assert [chat.title for chat in await scene.conversation.store.list_chats()] == [QUESTION]
 
 
 async def test_the_reply_is_kept_and_at_hand_before_done(tmp_path: Path) -> None:
@@ -275,11 +275,11 @@ async def test_chats_are_left_and_gone_on_with(tmp_path: Path) -> None:
         await scene.say("And 8?")
         assert scene.engine.prompts[-1] == ["user: And 8?"]
         await scene.conversation.open_chat(first.id)
-        assert scene.conversation.chat in await scene.conversation.list_chats()
+        assert scene.conversation.chat in await scene.conversation.store.list_chats()
         assert scene.messages == said
         await scene.say("And 9?")
         assert scene.engine.prompts[-1] == [SAID, f"assistant: {TEXT}", "user: And 9?"]
-        assert [chat.title for chat in await scene.conversation.list_chats()] == [QUESTION, "And 8?"]
+        assert [chat.title for chat in await scene.conversation.store.list_chats()] == [QUESTION, "And 8?"]
 
 
 async def test_a_reply_belongs_to_the_chat_it_was_asked_for_in(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ async def test_a_reply_belongs_to_the_chat_it_was_asked_for_in(tmp_path: Path) -
             if isinstance(event, Loaded):
                 scene.conversation.new_chat()
         assert (scene.conversation.chat, scene.messages) == (None, [])
-        [chat] = await scene.conversation.list_chats()
+        [chat] = await scene.conversation.store.list_chats()
         assert [message.content for message in await kept(scene.path, chat.id)] == [QUESTION, TEXT]
 
 
@@ -368,7 +368,7 @@ async def test_nothing_is_left_of_a_message_where_the_load_fails(tmp_path: Path,
         assert scene.rows("SELECT * FROM messages") == scene.rows("SELECT * FROM chats") == []
         await scene.say("And 8?")
         assert scene.engine.prompts == [["user: And 8?"]]
-        assert [chat.title for chat in await scene.conversation.list_chats()] == ["And 8?"]
+        assert [chat.title for chat in await scene.conversation.store.list_chats()] == ["And 8?"]
 
 
 async def test_a_load_that_fails_later_leaves_the_chat_as_it_was(tmp_path: Path) -> None:
@@ -401,14 +401,14 @@ async def test_whether_all_is_on_disk_is_known(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(schema, "LOCK_SECONDS", 0.0)
     async with conversing(tmp_path) as scene:
         await scene.say()
-        assert scene.conversation.is_kept
+        assert scene.conversation.store.is_on_disk
         with closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
             async for event in scene.conversation.send(QUESTION):
                 if isinstance(event, Prefilled):
                     other.execute("BEGIN IMMEDIATE")
-        assert not scene.conversation.is_kept
+        assert not scene.conversation.store.is_on_disk
         await scene.say()
-        assert scene.conversation.is_kept
+        assert scene.conversation.store.is_on_disk
 
 
 async def test_a_reply_that_is_left_is_saved_before_the_store_can_be_closed(

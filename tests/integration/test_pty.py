@@ -20,10 +20,10 @@ if sys.platform == "win32":
 from support.breaking_specchat import BREAKING_KEYS, breaking_specchat
 from support.pseudo_terminal import Program, text_of
 from support.pty_chat import (
-    CTRL_BRACKET,
     CTRL_C,
     CTRL_L,
     CTRL_Q,
+    CTRL_R,
     CTRL_T,
     ENDLESS,
     ENTER,
@@ -102,7 +102,7 @@ def test_speculation_is_toggled_in_a_reply_and_the_reply_stopped(tmp_path: Path,
         program.shows("Speculation is off from the next round on", "DRAFT off")
         program.send(stop)
         program.shows("stopped by you")
-        program.send(CTRL_BRACKET)
+        program.send(CTRL_R)
         program.shows(IN_XRAY)
         program.send(CTRL_Q)
         assert program.end() == 0

@@ -19,7 +19,7 @@ ENTER, ESC, TAB, BACKSPACE = "\r", "\x1b", "\t", "\x7f"
 UP, DOWN, LEFT, HOME = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[H"
 F1, F2, F3, F4, F7, F8 = "\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[18~", "\x1b[19~"
 CTRL_A, CTRL_C, CTRL_L, CTRL_N, CTRL_P, CTRL_Q = "\x01", "\x03", "\x0c", "\x0e", "\x10", "\x11"
-CTRL_R, CTRL_T, CTRL_W, CTRL_BRACKET = "\x12", "\x14", "\x17", "\x1d"
+CTRL_R, CTRL_T, CTRL_W = "\x12", "\x14", "\x17"
 PASTE, PASTED = "\x1b[200~", "\x1b[201~"
 """What it sends before and after a paste."""
 
