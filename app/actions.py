@@ -78,13 +78,6 @@ ACTIONS: tuple[Action, ...] = (
         N_("Show what was measured, and what the chats sum up to, by models, machine and kind of prompt."),
     ),
     Action(
-        "lab",
-        ("f6", "ctrl+right_square_bracket"),
-        N_("The Lab"),
-        N_("Figures that explain why this works: with toys, or with what was measured on this machine."),
-        footer=N_("lab"),
-    ),
-    Action(
         "counter",
         ("f11", "ctrl+backslash"),
         N_("The whole counter"),
@@ -96,6 +89,13 @@ ACTIONS: tuple[Action, ...] = (
         N_("Choose the models"),
         N_("Choose the model that writes and the one that guesses."),
         footer=N_("models"),
+    ),
+    Action(
+        "lab",
+        ("f6", "ctrl+right_square_bracket"),
+        N_("The Lab"),
+        N_("Figures that explain why this works: with toys, or with what was measured on this machine."),
+        footer=N_("lab"),
     ),
     Action("new_chat", ("ctrl+n",), N_("New chat"), N_("Start a new chat; this one stays in the list.")),
     Action("chats", ("f7", "ctrl+l"), N_("Earlier chats"), N_("List the earlier chats and open one.")),

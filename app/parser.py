@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(add_help=False, allow_abbrev=False, formatter_class=_Help, **options)
-        self._positionals.title, self._optionals.title = _("what to say"), _("options")
+        self._positionals.title, self._optionals.title = _("arguments"), _("options")
         self.add_argument("-h", "--help", action="help", help=_("Show this help."))
 
     def print_help(self, file: Any = None) -> None:

@@ -46,7 +46,7 @@ def test_the_screens_have_room_for_it(size: tuple[int, int], tmp_path: Path) -> 
     words = (sys.executable, "-P", speaking.__file__, "tr", *map(str, size))
     texts = dict(text.split("\n", 1) for text in output_of(tmp_path, *words).removeprefix("== ").split("\n== "))
     chat = texts["chat screen"]
-    assert "F1 yardım  F2 aç/kapa  F3 Röntgen  F5 model  ^n yeni  F7 eski  Esc dur  ^q çık" in chat
+    assert "F1 yardım  F2 aç/kapa  F3 Röntgen  F4 kıyas  F5 model  F6 lab  Esc dur  ^q çık" in chat
     assert all(said in chat for said in ("Siz", "Bir şey sorun", "2/3 kabul · 1 geçiş", "TASLAK açık", "taslaksız"))
     assert "3 tahmin: fazlası kazandırmazdı" in chat
     assert [line for line in chat.splitlines() if line.endswith("…")] == []
