@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from specchat.app.actions import BY_NAME
 from specchat.app.bench.prompts import kind_name
+from specchat.app.bench.report import verdict_name
 from specchat.app.chats.records import StoreError
 from specchat.app.chats.store import Store
 from specchat.app.figures import number, summary
@@ -114,16 +115,9 @@ def _detail(row: Row) -> list[Content]:
 
 
 def _measured(entry: Entry) -> str:
-    verdicts = {
-        "helps": _("helps"),
-        "hurts": _("hurts"),
-        "no_clear_difference": _("no clear difference"),
-        "one_repeat": _("one repeat, so nobody knows how sure"),
-        "nothing": _("nothing was written"),
-    }
     pairs = plural("{count} pair of replies", "{count} pairs of replies", entry.pairs).format(count=entry.pairs)
     gamma = _("γ {gamma}").format(gamma=entry.gamma)
-    parts = [verdicts[entry.verdict], gamma, pairs, f"{source_name(entry.source)} {day(entry.when)}"]
+    parts = [verdict_name(entry.verdict), gamma, pairs, f"{source_name(entry.source)} {day(entry.when)}"]
     return " · ".join([*parts, *([_("partial")] if entry.partial else [])])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from specchat.app.bench.blocks import as_text
 from specchat.app.bench.results import of_side
-from specchat.app.bench.sides import Side, Step
+from specchat.app.bench.sides import LOOKUP, Side, Step
 from specchat.app.compare import document as documents
 from specchat.app.compare.difference import Difference, Word
 from specchat.app.compare.document import Asked, Compared, Text, Told
@@ -91,6 +91,32 @@ def test_at_temperature_0_the_first_difference_is_shown_with_the_gap_of_the_logi
 @pytest.mark.parametrize(("same", "claims"), [(True, True), (None, False)])
 def test_texts_are_called_the_same_only_where_they_were_compared(same: bool | None, claims: bool) -> None:
     assert ("the same text, token for token" in said(compared(same=same))) is claims
+
+
+def test_what_holds_of_a_few_rounds_is_not_promised_for_all() -> None:
+    one = compared(0.5)
+    reason = one.sides[0].reason
+    assert reason is not None and reason.share == 1
+    assert "Try γ" in said(compared(0.95)) and "of the rounds" not in said(compared(0.95))
+    few = msgspec.structs.replace(reason, share=0.25)
+    text = said(msgspec.structs.replace(one, sides=(msgspec.structs.replace(one.sides[0], reason=few),)))
+    assert "Guesses were made in 25 % of the rounds; all this is of those rounds alone." in text
+    assert "by these figures" not in text
+
+
+def test_of_several_drafts_each_is_named_where_its_text_is_spoken_of() -> None:
+    drafts = (DRAFT, LOOKUP)
+    runs = make_runs(faster(0.5), drafts, prompts=PROMPTS[:1])
+    one = compared(0.5)
+    told = tuple(
+        Told(draft=draft, gamma=3, reason=one.sides[0].reason, difference=difference, same_text=difference is None)
+        for draft, difference in zip(drafts, (None, PARTED), strict=True)
+    )
+    measured = msgspec.structs.replace(make_document(runs, PROMPTS[:1]), conditions=one.measured.conditions)
+    text = said(msgspec.structs.replace(one, measured=measured, sides=told))
+    assert "draft.gguf: At temperature 0 both sides wrote the same text" in text
+    assert "lookup: The texts part at token 4" in text
+    assert "Try lookup" not in text  # it was tried
 
 
 def test_json_keeps_all_of_it_and_has_a_published_form() -> None:
