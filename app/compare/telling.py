@@ -162,7 +162,7 @@ def texts(compared: Compared) -> Iterator[str]:
     """Whether the texts are the same, and why not."""
     if compared.measured.conditions.sampling.temperature > 0:
         yield _(
-            "Above temperature 0 the texts differ, since speculation draws its random numbers in another order. "
+            "Above temperature 0 the texts may differ, since speculation draws its random numbers in another order. "
             "The distribution doesn't: each token follows the target's own probabilities, with a draft or without."
         )
         return

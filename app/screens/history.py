@@ -109,8 +109,9 @@ def _detail(row: Row) -> list[Content]:
     else:
         replies = plural("{count} reply", "{count} replies", row.replies).format(count=row.replies)
         lines.append(Content(f"{replies} · {indicative()}"))
-    lines += _figures(_("with"), row.on)
-    lines += _figures(_("without"), row.off)
+    estimates = not isinstance(row, Entry)
+    lines += _figures(_("with"), row.on, estimates=estimates)
+    lines += _figures(_("without"), row.off, estimates=estimates)
     return lines
 
 
@@ -121,8 +122,8 @@ def _measured(entry: Entry) -> str:
     return " · ".join([*parts, *([_("partial")] if entry.partial else [])])
 
 
-def _figures(label: str, counters: Counters) -> list[Content]:
+def _figures(label: str, counters: Counters, *, estimates: bool) -> list[Content]:
     if not counters.tokens:
         return []
-    first, *rest = summary(counters)
+    first, *rest = summary(counters, estimates=estimates)
     return [Content.assemble((f"{label}  ", VALUE), first), *(Content.styled(f"  {line}", LABEL) for line in rest[:2])]

@@ -250,6 +250,7 @@ async def test_the_history_lists_measurements_and_chats(tmp_path: Path) -> None:
         await chat.until(lambda: isinstance(chat.app.screen, HistoryScreen) and "1.50×" in chat.text)
         assert "draft.gguf ▸ target.gguf" in chat.text
         assert "A processor · CPU" in chat.text
+        assert "estimated" not in chat.text  # it was measured
         await chat.pilot.press("down")
         await chat.until(lambda: "indicative, not measured" in " ".join(chat.text.split()))
 

@@ -150,6 +150,8 @@ def test_a_name_holds_nothing_that_a_file_system_minds() -> None:
     whole = compared()
     target = msgspec.structs.replace(whole.measured.target, path="/x/a:b*c 漢?.gguf")
     stem = file_stem(msgspec.structs.replace(whole, measured=msgspec.structs.replace(whole.measured, target=target)))
+    unpaired = msgspec.structs.replace(whole.measured, sides=())
+    assert file_stem(msgspec.structs.replace(whole, measured=unpaired)).endswith("-target")
     assert set(stem) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 

@@ -179,6 +179,7 @@ async def test_json_and_csv_hold_both(store: Store) -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(history))))
     assert [row["source"] for row in rows] == ["bench", "chat"]
     assert (rows[0]["verdict"], rows[1]["on_accepted"], rows[1]["off_tokens"]) == ("helps", "2", "1")
+    assert rows[1]["on_speed_up"] and not rows[1]["off_speed_up"]  # nothing was guessed that could be estimated
 
 
 # ------------------------------------------------------------------ a draft that collapses
