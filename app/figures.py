@@ -44,9 +44,10 @@ def brief(counters: Counters) -> str:
     return " · ".join(parts)
 
 
-def summary(counters: Counters) -> list[str]:
-    """What a finished reply took, in a few lines of less than 80 columns."""
-    return [_work(counters), *([_guessing(counters)] if counters.drafted else []), _speed(counters), _time(counters)]
+def summary(counters: Counters, *, estimates: bool = True) -> list[str]:
+    """What replies took, in a few lines of less than 80 columns; without `estimates` where the speed-up is measured."""
+    guessing = [_guessing(counters)] if counters.drafted else []
+    return [_work(counters), *guessing, _speed(counters, estimates=estimates), _time(counters)]
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -82,9 +83,9 @@ def _accepted(counters: Counters) -> str:
     )
 
 
-def _speed(counters: Counters) -> str:
+def _speed(counters: Counters, *, estimates: bool) -> str:
     parts = [_("{speed} tok/s").format(speed=number(counters.tokens_per_second))]
-    if counters.drafted:
+    if counters.drafted and estimates:
         parts.append(_("without a draft {speed}").format(speed=number(counters.tokens_per_second_without)))
         parts.append(_("speed-up {speed_up}× (estimated)").format(speed_up=number(counters.speed_up, 2)))
     return " · ".join(parts)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from specchat.app.bench.blocks import Block, Facts, Heading, Sentences, Table
 from specchat.app.bench.document import Comparison, Document, File, SideResult
+from specchat.app.bench.intervals import Verdict
 from specchat.app.bench.prompts import BUILTIN, CHAT, kind_name
 from specchat.app.bench.sides import LOOKUP
 from specchat.app.figures import number
@@ -77,6 +78,17 @@ def verdict_sentence(comparison: Comparison) -> str:
     )
 
 
+def verdict_name(verdict: Verdict) -> str:
+    """A verdict in a word or two, where its figures stand beside it."""
+    return {
+        "helps": _("helps"),
+        "hurts": _("hurts"),
+        "no_clear_difference": _("no clear difference"),
+        "one_repeat": _("one repeat"),
+        "nothing": _("nothing written"),
+    }[verdict]
+
+
 def _gamma_order(side: SideResult) -> float:
     return float("inf") if side.gamma == "auto" else side.gamma
 
@@ -112,20 +124,13 @@ def _side(side: SideResult, document: Document) -> Iterator[Block]:
 
 
 def _speeds(comparison: Comparison) -> tuple[str, ...]:
-    verdicts = {
-        "helps": _("helps"),
-        "hurts": _("hurts"),
-        "no_clear_difference": _("no clear difference"),
-        "one_repeat": _("one repeat"),
-        "nothing": _("nothing written"),
-    }
     known = comparison.low is not None
     return (
         number(comparison.with_draft.tokens_per_second),
         number(comparison.without_draft.tokens_per_second),
         f"{number(comparison.speed_up, 2)}×",
         f"{number(comparison.low, 2)}–{number(comparison.high, 2)}" if known else "–",
-        verdicts[comparison.verdict],
+        verdict_name(comparison.verdict),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specchat.app.bench.sides import LOOKUP
-from specchat.app.history.records import Entry
+from specchat.app.history.known import Known
 from specchat.app.history.setups import file_size
 
 
@@ -19,17 +19,17 @@ class Candidate:
     draft: str
     size: int = 0
     known: float | None = None
-    """The speed-up it was measured to bring for this target, latest."""
+    """The speed-up it was measured to bring for this target (see `Known.speed_up`)."""
 
 
 def find_candidates(
-    target: Path, present: str, entries: Iterable[Entry] = (), measured: Iterable[str] = ()
+    target: Path, present: str, known: Known | None = None, measured: Iterable[str] = ()
 ) -> tuple[Candidate, ...]:
     """The present draft and lookup first, then the files `measured` before, then those beside the draft and the target.
 
     A file as large as the target or larger can't make it faster, so it isn't offered. Looks at the disk.
     """
-    known = _known(target, entries)
+    known = known or Known(())
     folders = dict.fromkeys(Path(path).parent for path in (present, str(target)) if path != LOOKUP)
     files = [path for folder in folders for path in _models(folder)]
     most = file_size(target)
@@ -38,18 +38,9 @@ def find_candidates(
     for draft in dict.fromkeys(drafts):
         size = 0 if draft == LOOKUP else file_size(draft)
         if draft in (LOOKUP, present) or 0 < size < most:
-            name = "" if draft == LOOKUP else Path(draft).name
-            found.append(Candidate(draft, size, known.get((name, size))))
+            file = None if draft == LOOKUP else Path(draft)
+            found.append(Candidate(draft, size, known.speed_up(target, file)))
     return tuple(found)
-
-
-def _known(target: Path, entries: Iterable[Entry]) -> dict[tuple[str, int], float]:
-    """The latest speed-ups for `target` by the draft's name and size."""
-    known: dict[tuple[str, int], float] = {}
-    for entry in entries:
-        if entry.setup.target == target.name and entry.speed_up is not None:
-            known.setdefault((entry.setup.draft, entry.setup.draft_size), entry.speed_up)
-    return known
 
 
 def _models(folder: Path) -> Sequence[Path]:

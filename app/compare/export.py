@@ -47,10 +47,10 @@ def file_stem(compared: Compared) -> str:
     measured = compared.measured
     moment = datetime.fromisoformat(measured.started).astimezone()
     drafts = [side.draft for side in measured.sides]
-    draft = Path(drafts[0]).stem if len(drafts) == 1 else f"{len(drafts)}-drafts"
-    models = "-".join(
-        _UNSAFE.sub("-", name)[:_LONGEST].strip("-.") for name in (Path(measured.target.path).stem, draft)
-    )
+    names = [Path(measured.target.path).stem]
+    if drafts:
+        names.append(Path(drafts[0]).stem if len(drafts) == 1 else f"{len(drafts)}-drafts")
+    models = "-".join(_UNSAFE.sub("-", name)[:_LONGEST].strip("-.") for name in names)
     return f"specchat-compare-{moment:%Y-%m-%d-%H%M%S}-{models}"
 
 

@@ -54,8 +54,3 @@ def job_of(order: Order, conversation: Conversation, most_tokens: int | None = N
         max_tokens=min(most, allowed),
         seed=FIRST_SEED if seed < 0 else seed,
     )
-
-
-def replies_of(order: Order) -> int:
-    """How many replies are written, warming up apart."""
-    return len(plan(order.drafts, (order.gamma,), order.prompts, order.repeats))

@@ -27,6 +27,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
     gamma: float
     """Guesses a round, on average over the rounds with any."""
+    share: float = 1.0
+    """Which part of the rounds had any guesses, 0 … 1. All else here is of those alone."""
     alpha: float
     c: float
     """0 where no model ran."""
@@ -55,7 +57,8 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 def reason_of(on: Iterable[Round], off: Iterable[Round]) -> Reason | None:
     """What is to be said of the rounds `on`, against the plain rounds `off`; None where nothing was guessed."""
-    guessed, plain = count(round for round in on if round.guesses), count(off)
+    rounds = tuple(on)
+    guessed, plain = count(round for round in rounds if round.guesses), count(off)
     if not guessed.drafted or not plain.tokens or not plain.seconds_verify or guessed.alpha is None:
         return None
     one = plain.seconds_verify / plain.target_passes
@@ -67,6 +70,7 @@ def reason_of(on: Iterable[Round], off: Iterable[Round]) -> Reason | None:
     worth = tokens * per_token
     return Reason(
         gamma=gamma,
+        share=passes / len(rounds),
         alpha=guessed.alpha,
         c=c,
         verify=verify,

@@ -64,7 +64,6 @@ class Session:
         self.told: list[CodedError | LeftOut | Stalled] = []
         """What a person must hear of."""
         self.result: Compared | None = None
-        self.has_begun = False
         self.is_over = False
         self._conversation = conversation
         self._store = store
@@ -79,7 +78,6 @@ class Session:
 
         The engine is left with what the comparison loaded: `Conversation.load` and `read_again` bring the chat back.
         """
-        self.has_begun = True
         try:
             async with self._conversation.lent() as engine:
                 await self._measure(engine, changed)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from specchat.app.bench.blocks import Block, Facts, Heading, Sentences, Table
 from specchat.app.bench.document import Document, SideResult
 from specchat.app.bench.prompts import kind_name
-from specchat.app.bench.report import conditions, draft_name, size, verdict_sentence
+from specchat.app.bench.report import conditions, draft_name, percent, size, verdict_name, verdict_sentence
 from specchat.app.bench.sides import LOOKUP
 from specchat.app.compare.difference import Difference
 from specchat.app.compare.document import Compared, Told
@@ -17,6 +17,10 @@ from specchat.app.words import _, plural, visible
 
 WORTH_TRYING = 1.03
 """A promise is told of if it is better than what was measured by this factor: less is noise."""
+
+MOSTLY = 0.8
+"""Share of the rounds that must have had guesses for a promise. Lookup finds them only here and there, and γ auto
+guesses only where it seems to pay: what such rounds bring can't be had in all of them."""
 
 
 def blocks(compared: Compared) -> Iterator[Block]:
@@ -59,20 +63,13 @@ def ranking(document: Document) -> Table:
 def _ranked(side: SideResult, document: Document) -> tuple[str, ...]:
     overall = side.overall
     memory = next((file.memory for file in document.drafts if file.path == side.draft), 0)
-    verdicts = {
-        "helps": _("helps"),
-        "hurts": _("hurts"),
-        "no_clear_difference": _("no clear difference"),
-        "one_repeat": _("one repeat"),
-        "nothing": _("nothing written"),
-    }
     return (
         draft_name(side.draft),
         number(overall.with_draft.tokens_per_second),
         f"{number(overall.speed_up, 2)}×",
         "–" if overall.low is None else f"{number(overall.low, 2)}–{number(overall.high, 2)}",
         size(memory) if memory else "–",
-        verdicts[overall.verdict],
+        verdict_name(overall.verdict),
     )
 
 
@@ -87,10 +84,17 @@ def _side(side: SideResult, told: Told, document: Document) -> Iterator[Block]:
     repeats = plural("{count} pair of replies", "{count} pairs of replies", overall.pairs).format(count=overall.pairs)
     yield Sentences((verdict_sentence(overall), f"{speeds} · {repeats}"))
     if told.reason is None:
-        yield Sentences((_("Nothing was guessed, so there is nothing to take apart: guessing didn't seem to pay."),))
+        nothing = _("Nothing was guessed, so there is nothing to take apart: {why}.")
+        yield Sentences((nothing.format(why=_why_nothing(side)),))
         return
     yield reason_table(told.reason)
-    yield Sentences((*_meaning(told.reason), *tries(side, told.reason, document)))
+    yield Sentences((*_meaning(side, told.reason), *tries(side, told.reason, document)))
+
+
+def _why_nothing(side: SideResult) -> str:
+    if side.gamma == "auto":
+        return _("guessing didn't seem to pay, or there was nothing to guess from")
+    return _("the text didn't repeat itself") if side.draft == LOOKUP else _("the draft had no guess")
 
 
 def reason_table(reason: Reason) -> Table:
@@ -116,7 +120,13 @@ def reason_table(reason: Reason) -> Table:
     return Table((_("why"), _("here"), _("pays if")), rows, words=1)
 
 
-def _meaning(reason: Reason) -> Iterator[str]:
+def _meaning(side: SideResult, reason: Reason) -> Iterator[str]:
+    if reason.share < 1:
+        yield _("Guesses were made in {share} of the rounds; all this is of those rounds alone.").format(
+            share=percent(reason.share)
+        )
+    if side.drafter == "both":
+        yield _("Where the text repeats itself lookup guesses in the draft's place; α and c are of both together.")
     yield _(
         "A round made {gamma} guesses, brought {tokens} tokens and cost as much as {cost} tokens of plain decoding."
     ).format(gamma=number(reason.gamma), tokens=number(reason.tokens, 2), cost=number(reason.cost / reason.plain, 2))
@@ -134,7 +144,7 @@ def tries(side: SideResult, reason: Reason, document: Document) -> Iterator[str]
     )
     best = best_gamma(reason, costs)
     is_slow = side.overall.verdict == "hurts" or measured < 1
-    if best and side.gamma != best[0] and best[1] > max(measured * WORTH_TRYING, 1.0):
+    if best and reason.share >= MOSTLY and side.gamma != best[0] and best[1] > max(measured * WORTH_TRYING, 1.0):
         yield _("Try γ {gamma}: by these figures about {ratio}×.").format(gamma=best[0], ratio=number(best[1], 2))
     if is_slow and side.gamma != "auto":
         yield _("Try γ auto, which guesses only where it pays.")
@@ -142,7 +152,7 @@ def tries(side: SideResult, reason: Reason, document: Document) -> Iterator[str]
         yield _("Try a smaller draft: one guess must cost less than {c} of a plain pass.").format(
             c=number(reason.c_needed, 2)
         )
-    if is_slow and side.draft != LOOKUP:
+    if is_slow and all(other.draft != LOOKUP for other in document.sides):
         yield _("Try lookup, whose guesses cost nothing; it helps where a reply repeats its prompt.")
     if is_slow and (best is None or best[1] <= 1):
         yield _("For such prompts no draft is the fastest choice here.")
@@ -152,15 +162,18 @@ def texts(compared: Compared) -> Iterator[str]:
     """Whether the texts are the same, and why not."""
     if compared.measured.conditions.sampling.temperature > 0:
         yield _(
-            "Above temperature 0 the texts differ, since speculation draws its random numbers in another order. "
+            "Above temperature 0 the texts may differ, since speculation draws its random numbers in another order. "
             "The distribution doesn't: each token follows the target's own probabilities, with a draft or without."
         )
         return
-    if any(told.same_text for told in compared.sides):
-        yield _("At temperature 0 both sides wrote the same text, token for token.")
     for told in compared.sides:
-        if told.difference:
-            yield _parted(told.difference)
+        if told.same_text:
+            said = _("At temperature 0 both sides wrote the same text, token for token.")
+        elif told.difference:
+            said = _parted(told.difference)
+        else:
+            continue
+        yield said if len(compared.sides) == 1 else f"{draft_name(told.draft)}: {said}"
 
 
 def _parted(difference: Difference) -> str:

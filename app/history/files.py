@@ -17,6 +17,8 @@ VERSION = 1
 
 _COMMON = ("source", "when", "target", "target_size", "draft", "draft_size", "machine", "guesser", "kind")
 _MEASURED = ("partial", "gamma", "temperature", "speed_up", "low", "high", "pairs", "verdict")
+_ESTIMATES = ("tokens_per_second_without", "speed_up")
+"""Counters that say nothing where nothing was guessed."""
 _COLUMNS = (*_COMMON, "replies", *_MEASURED, *(f"{side}_{name}" for side in ("on", "off") for name in NAMES))
 
 
@@ -60,7 +62,8 @@ def _fields(row: Entry | ChatSums) -> dict[str, object]:
 
 
 def _figures(counters: Counters) -> dict[str, object]:
-    return {name: getattr(counters, name) for name in NAMES}
+    figures = {name: getattr(counters, name) for name in NAMES}
+    return figures if counters.drafted else {**figures, **dict.fromkeys(_ESTIMATES)}
 
 
 def _line(row: Entry | ChatSums) -> dict[str, object]:

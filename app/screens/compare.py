@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, Protocol
 
@@ -36,8 +37,8 @@ TOURNAMENT_REPEATS = 3
 class Desk(Protocol):
     """What lends the engine and can stop what it is lent to."""
 
-    def lend(self, work: Work) -> None:
-        """Let `work` have the engine for itself when its turn comes."""
+    def lend(self, work: Work, refused: Callable[[], None]) -> None:
+        """Let `work` have the engine for itself when its turn comes; call `refused` where it can't come."""
 
     def withdraw(self) -> bool:
         """Take it back, if its turn hasn't come; whether it was so."""
@@ -161,8 +162,7 @@ class CompareScreen(ModalScreen[None]):
         if not self._is_running:
             self.dismiss()
         elif self._desk.withdraw():
-            self._session = None
-            self._say(_how_to_begin())
+            self._forget()
         else:
             self._desk.stop()
 
@@ -176,9 +176,15 @@ class CompareScreen(ModalScreen[None]):
         if self._is_running:
             return
         session = self._session = Session(self._conversation, self._store, order)
-        self._desk.lend(lambda: session.run(self._repaints.ask))
+        self._desk.lend(lambda: session.run(self._repaints.ask), self._forget)
+        self.query_one("#verdict", Static).update()  # the one before would hide what is being written
         self._say(_("waiting for the models"))
         self._repaints.ask()
+
+    def _forget(self) -> None:
+        """Be ready for another comparison, as this one was never begun."""
+        self._session = None
+        self._say(_how_to_begin())
 
     def _say(self, text: str) -> None:
         if self.is_attached:

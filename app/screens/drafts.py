@@ -24,7 +24,7 @@ from specchat.app.compare.order import guessing
 from specchat.app.conversation import Conversation
 from specchat.app.figures import number
 from specchat.app.history.archive import Archive
-from specchat.app.history.records import Entry
+from specchat.app.history.known import Known, read_known
 from specchat.app.history.setups import file_name
 from specchat.app.model_words import size
 from specchat.app.screens.dialog import Dialog
@@ -41,13 +41,13 @@ class Chosen:
 
 async def choose_drafts(app: App[object], conversation: Conversation, store: Store) -> Chosen | None:
     """Let a person choose; None where nothing is to be done."""
-    entries: tuple[Entry, ...] = ()
+    known: Known | None = None
     measured: tuple[str, ...] = ()
     with suppress(StoreError):  # what was measured before is only a help
-        archive, name = Archive(store), file_name(conversation.target)
-        entries, measured = await archive.entries(name), await archive.drafts(name)
+        known = await read_known(store)
+        measured = await Archive(store).drafts(file_name(conversation.target))
     target = conversation.target.absolute()
-    found = await asyncio.to_thread(find_candidates, target, guessing(conversation), entries, measured)
+    found = await asyncio.to_thread(find_candidates, target, guessing(conversation), known, measured)
     return await app.push_screen_wait(DraftsScreen(found))
 
 

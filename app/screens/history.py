@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from specchat.app.actions import BY_NAME
 from specchat.app.bench.prompts import kind_name
+from specchat.app.bench.report import verdict_name
 from specchat.app.chats.records import StoreError
 from specchat.app.chats.store import Store
 from specchat.app.figures import number, summary
@@ -108,27 +109,21 @@ def _detail(row: Row) -> list[Content]:
     else:
         replies = plural("{count} reply", "{count} replies", row.replies).format(count=row.replies)
         lines.append(Content(f"{replies} · {indicative()}"))
-    lines += _figures(_("with"), row.on)
-    lines += _figures(_("without"), row.off)
+    estimates = not isinstance(row, Entry)
+    lines += _figures(_("with"), row.on, estimates=estimates)
+    lines += _figures(_("without"), row.off, estimates=estimates)
     return lines
 
 
 def _measured(entry: Entry) -> str:
-    verdicts = {
-        "helps": _("helps"),
-        "hurts": _("hurts"),
-        "no_clear_difference": _("no clear difference"),
-        "one_repeat": _("one repeat, so nobody knows how sure"),
-        "nothing": _("nothing was written"),
-    }
     pairs = plural("{count} pair of replies", "{count} pairs of replies", entry.pairs).format(count=entry.pairs)
     gamma = _("γ {gamma}").format(gamma=entry.gamma)
-    parts = [verdicts[entry.verdict], gamma, pairs, f"{source_name(entry.source)} {day(entry.when)}"]
+    parts = [verdict_name(entry.verdict), gamma, pairs, f"{source_name(entry.source)} {day(entry.when)}"]
     return " · ".join([*parts, *([_("partial")] if entry.partial else [])])
 
 
-def _figures(label: str, counters: Counters) -> list[Content]:
+def _figures(label: str, counters: Counters, *, estimates: bool) -> list[Content]:
     if not counters.tokens:
         return []
-    first, *rest = summary(counters)
+    first, *rest = summary(counters, estimates=estimates)
     return [Content.assemble((f"{label}  ", VALUE), first), *(Content.styled(f"  {line}", LABEL) for line in rest[:2])]

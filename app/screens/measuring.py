@@ -38,6 +38,9 @@ class MeasuringScreen(SwitchingScreen):
 
     def action_compare(self) -> None:
         """Compare what is typed; else the selected prompt; else the last one."""
+        self._composer.call_later(self._compare)  # this key overtakes those that the composer hasn't come to yet
+
+    def _compare(self) -> None:
         from specchat.app.screens.compare import CompareScreen
 
         if self._turns.doing == "replying" or self._turns.queue:

@@ -72,8 +72,8 @@ class Turns:
         self._surface = surface
         self._counting = counting
         self._must_load = False
-        self._work: Work | None = None
-        """What wants the engine for itself."""
+        self._work: tuple[Work, Callable[[], None]] | None = None
+        """What wants the engine for itself, and what is called where it can't have it."""
         self._working: asyncio.Task[None] | None = None
         self._must_read = False
         """Whether the models have forgotten the chat."""
@@ -87,13 +87,15 @@ class Turns:
         self._must_load = True
         self._wake.set()
 
-    def lend(self, work: Work) -> None:
-        """Let `work` have the engine for itself when its turn comes.
+    def lend(self, work: Work, refused: Callable[[], None]) -> None:
+        """Let `work` have the engine for itself when its turn comes; call `refused` where the engine mayn't be started.
 
         The chat's pair is loaded again afterwards and reads the chat, so that the next message goes on as if nothing
         had been.
         """
-        self._work = work
+        if self._is_reading:  # it would be forgotten at once
+            self._conversation.stop()
+        self._work = work, refused
         self._wake.set()
 
     def withdraw(self) -> bool:
@@ -138,7 +140,7 @@ class Turns:
                     await self._do("loading", self._load())
                 elif self._work:
                     work, self._work = self._work, None
-                    await self._do("measuring", self._measure(work))
+                    await self._do("measuring", self._measure(*work))
                 else:
                     await self._do("replying", self._reply(self.queue.pop(0)))
 
@@ -174,7 +176,7 @@ class Turns:
     async def _read_again(self) -> AsyncGenerator[None, None]:
         """Have the models read the chat, if they have forgotten it. What fails in that, the next reply tells of."""
         must_read, self._must_read = self._must_read, False
-        if not must_read or self.queue:
+        if not must_read or self.queue or self._work:
             return
         self._is_reading = True
         try:
@@ -186,8 +188,9 @@ class Turns:
         finally:
             self._is_reading = False
 
-    async def _measure(self, work: Work) -> AsyncGenerator[None, None]:
+    async def _measure(self, work: Work, refused: Callable[[], None]) -> AsyncGenerator[None, None]:
         if not await self._may_start():
+            refused()
             return
         self._counting.stage = _("comparing")
         self._working = asyncio.create_task(work())

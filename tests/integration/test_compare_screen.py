@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.widgets import OptionList
 
 from specchat.app.chats.records import Message, Setup, Step
@@ -13,9 +14,10 @@ from specchat.app.chats.store import Store
 from specchat.app.screens.compare import CompareScreen
 from specchat.app.screens.drafts import DraftsScreen
 from specchat.app.screens.history import HistoryScreen
+from specchat.app.screens.question import Question
 from specchat.settings.values import Reply, Sampling, Settings
 from support.chatting import Chatting, chatting
-from support.fake_engine import Scenario
+from support.fake_engine import Fault, Scenario
 from support.rounds import make_round
 
 GREEDY = Settings(sampling=Sampling(temperature=0.0), reply=Reply(max_tokens=30))
@@ -78,6 +80,15 @@ async def test_what_is_typed_is_compared_with_the_chat_before_it(tmp_path: Path)
         assert chat.composer.text == "two"
 
 
+async def test_keys_that_were_typed_just_before_are_part_of_the_prompt(tmp_path: Path) -> None:
+    async with chatting(tmp_path, FASTER) as chat:
+        for letter in "Hi":
+            chat.composer.post_message(events.Key(letter, letter))
+        chat.chat.action_compare()
+        await chat.until(lambda: isinstance(chat.app.screen, CompareScreen))
+        assert "Hi" in chat.text
+
+
 async def test_the_selected_prompt_is_compared(tmp_path: Path) -> None:
     async with chatting(tmp_path, FASTER) as chat:
         await chat.ask("one")
@@ -122,6 +133,37 @@ async def test_esc_stops_it_and_keeps_what_was_measured(tmp_path: Path) -> None:
         await chat.until(lambda: chat.app.screen is chat.chat)
         await chat.pilot.press("enter")
         await chat.until(lambda: chat.replies and chat.replies[0].message)
+
+
+async def test_the_next_comparison_begins_without_the_verdict_of_the_one_before(tmp_path: Path) -> None:
+    async with chatting(tmp_path, SLOW, size=(80, 24), settings=GREEDY) as chat:
+        await chat.type("Hi")
+        screen = await opened(chat)
+        await chat.pilot.press("1")
+        await done(chat)
+        assert "why" in chat.text and "pays if" in chat.text
+        await chat.pilot.press("3")
+        await chat.until(lambda: replies(screen) >= 1)
+        assert "pays if" not in chat.text
+        assert "· without" in chat.text
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not screen._is_running)
+
+
+async def test_it_can_be_left_where_the_engine_may_not_be_started(tmp_path: Path) -> None:
+    fault = Fault("load", "exit", 3)
+    async with chatting(tmp_path, Scenario(faults=(fault,))) as chat:
+        await chat.until(lambda: "ended by itself" in chat.notices)
+        await chat.send("Hi")
+        await chat.until(lambda: chat.conversation.must_ask_before_load and chat.composer.text == "Hi")
+        await chat.pilot.press("f4")
+        await chat.until(lambda: isinstance(chat.app.screen, CompareScreen))
+        await chat.pilot.press("3")
+        await chat.until(lambda: isinstance(chat.app.screen, Question))
+        await chat.pilot.press("escape")
+        await chat.until(lambda: "Enter or 3 compares it" in chat.text)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: chat.app.screen is chat.chat)
 
 
 async def test_ctrl_c_stops_it_too(tmp_path: Path) -> None:
@@ -208,6 +250,7 @@ async def test_the_history_lists_measurements_and_chats(tmp_path: Path) -> None:
         await chat.until(lambda: isinstance(chat.app.screen, HistoryScreen) and "1.50×" in chat.text)
         assert "draft.gguf ▸ target.gguf" in chat.text
         assert "A processor · CPU" in chat.text
+        assert "estimated" not in chat.text  # it was measured
         await chat.pilot.press("down")
         await chat.until(lambda: "indicative, not measured" in " ".join(chat.text.split()))
 

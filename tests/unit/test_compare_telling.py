@@ -11,7 +11,7 @@ import pytest
 
 from specchat.app.bench.blocks import as_text
 from specchat.app.bench.results import of_side
-from specchat.app.bench.sides import Side, Step
+from specchat.app.bench.sides import LOOKUP, Side, Step
 from specchat.app.compare import document as documents
 from specchat.app.compare.difference import Difference, Word
 from specchat.app.compare.document import Asked, Compared, Text, Told
@@ -93,6 +93,32 @@ def test_texts_are_called_the_same_only_where_they_were_compared(same: bool | No
     assert ("the same text, token for token" in said(compared(same=same))) is claims
 
 
+def test_what_holds_of_a_few_rounds_is_not_promised_for_all() -> None:
+    one = compared(0.5)
+    reason = one.sides[0].reason
+    assert reason is not None and reason.share == 1
+    assert "Try γ" in said(compared(0.95)) and "of the rounds" not in said(compared(0.95))
+    few = msgspec.structs.replace(reason, share=0.25)
+    text = said(msgspec.structs.replace(one, sides=(msgspec.structs.replace(one.sides[0], reason=few),)))
+    assert "Guesses were made in 25 % of the rounds; all this is of those rounds alone." in text
+    assert "by these figures" not in text
+
+
+def test_of_several_drafts_each_is_named_where_its_text_is_spoken_of() -> None:
+    drafts = (DRAFT, LOOKUP)
+    runs = make_runs(faster(0.5), drafts, prompts=PROMPTS[:1])
+    one = compared(0.5)
+    told = tuple(
+        Told(draft=draft, gamma=3, reason=one.sides[0].reason, difference=difference, same_text=difference is None)
+        for draft, difference in zip(drafts, (None, PARTED), strict=True)
+    )
+    measured = msgspec.structs.replace(make_document(runs, PROMPTS[:1]), conditions=one.measured.conditions)
+    text = said(msgspec.structs.replace(one, measured=measured, sides=told))
+    assert "draft.gguf: At temperature 0 both sides wrote the same text" in text
+    assert "lookup: The texts part at token 4" in text
+    assert "Try lookup" not in text  # it was tried
+
+
 def test_json_keeps_all_of_it_and_has_a_published_form() -> None:
     whole = compared(difference=PARTED, same=False)
     text = documents.to_json(whole)
@@ -124,6 +150,8 @@ def test_a_name_holds_nothing_that_a_file_system_minds() -> None:
     whole = compared()
     target = msgspec.structs.replace(whole.measured.target, path="/x/a:b*c 漢?.gguf")
     stem = file_stem(msgspec.structs.replace(whole, measured=msgspec.structs.replace(whole.measured, target=target)))
+    unpaired = msgspec.structs.replace(whole.measured, sides=())
+    assert file_stem(msgspec.structs.replace(whole, measured=unpaired)).endswith("-target")
     assert set(stem) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._")
 
 

@@ -108,6 +108,8 @@ async def test_the_latest_whole_measurement_of_a_pair_is_known(store: Store, tmp
     assert known.points(target, draft) == [(3, pytest.approx(2.0))]
     assert known.speed_up(target, None) is None
     assert known.points(target, None) == []
+    offered = {candidate.draft: candidate.known for candidate in find_candidates(target, str(draft), known)}
+    assert offered == {str(draft): pytest.approx(2.0), LOOKUP: None}  # what the picker shows, too
 
 
 def test_drafts_to_try_lie_beside_those_in_use(tmp_path: Path) -> None:
@@ -124,7 +126,7 @@ async def test_drafts_that_were_measured_are_known_wherever_they_lie(store: Stor
     elsewhere = tmp_path / "elsewhere.gguf"
     (tmp_path / "target.gguf").write_bytes(b"xx")
     elsewhere.write_bytes(b"x")
-    found = find_candidates(tmp_path / "target.gguf", LOOKUP, (), [str(elsewhere), DRAFT])
+    found = find_candidates(tmp_path / "target.gguf", LOOKUP, None, [str(elsewhere), DRAFT])
     assert [candidate.draft for candidate in found] == [LOOKUP, str(elsewhere)]  # the other isn't there any more
 
 
@@ -177,6 +179,7 @@ async def test_json_and_csv_hold_both(store: Store) -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(history))))
     assert [row["source"] for row in rows] == ["bench", "chat"]
     assert (rows[0]["verdict"], rows[1]["on_accepted"], rows[1]["off_tokens"]) == ("helps", "2", "1")
+    assert rows[1]["on_speed_up"] and not rows[1]["off_speed_up"]  # nothing was guessed that could be estimated
 
 
 # ------------------------------------------------------------------ a draft that collapses
