@@ -76,8 +76,11 @@ def located(model: Model) -> str:
 
 
 def refused(model: Model, *, names_it: bool = True) -> str:
-    """Why a model can't be chatted with; empty if it can. Without `names_it`, it is “the model”."""
-    return _sentence(model.refusal.code, model.refusal.params, names_it=names_it) if model.refusal else ""
+    """Why a model can't be chatted with; empty if it can. Without `names_it`, it is “the model”, if it is there."""
+    refusal = model.refusal
+    if refusal is None:
+        return ""
+    return _sentence(refusal.code, refusal.params, names_it=names_it or refusal.code == "file_missing")
 
 
 def against(offer: Offer, *, names_it: bool = True) -> str:

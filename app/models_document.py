@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from specchat.app import model_words
+from specchat.app.library import Needs
 from specchat.models.files.found import Trouble
 from specchat.models.files.library import Model
 from specchat.models.files.memory import Fit
@@ -56,6 +57,20 @@ def offer_document(offer: Offer) -> dict[str, Any]:
         "reason": model_words.against(offer) or None,
         "expected_c": verdict.expected_c if offer.model.facts else None,
         "measured_speedup": offer.measured,
+    }
+
+
+def need_document(model: Model, needs: Needs) -> dict[str, Any] | None:
+    """What a model alone takes in memory, whatever is free. Bytes."""
+    if model.facts is None:
+        return None
+    need = needs(model.facts)
+    return {
+        "ctx": need.ctx,
+        "total": need.total,
+        "weights": need.weights,
+        "cache": need.kv,
+        "buffers": need.compute,
     }
 
 
