@@ -12,6 +12,11 @@ from specchat.models.files.library import Model
 from specchat.models.files.memory import Fit
 from specchat.models.files.pairs import Offer
 
+_FACTS = (
+    *("name", "architecture", "parameters", "active_parameters", "quantisation", "ctx_trained", "has_template"),
+    *("thinks", "licence", "layers", "experts", "rolls_back"),
+)
+
 
 def model_document(model: Model) -> dict[str, Any]:
     """A model that was found, its facts, or why it can't be chatted with (`code`, `reason`)."""
@@ -34,17 +39,7 @@ def _facts(model: Model) -> dict[str, Any] | None:
     facts = model.facts
     if facts is None:
         return None
-    names: tuple[str, ...] = (
-        "name",
-        "architecture",
-        "parameters",
-        "active_parameters",
-        "quantisation",
-        "ctx_trained",
-        "has_template",
-    )
-    names = (*names, "thinks", "licence", "layers", "experts", "rolls_back")
-    return {name: getattr(facts, name) for name in names}
+    return {name: getattr(facts, name) for name in _FACTS}
 
 
 def offer_document(offer: Offer) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import json
 import os
@@ -12,12 +13,13 @@ import pytest
 from rich.cells import cell_len
 
 from specchat.app import models_command
+from specchat.app.costs import opened_quietly
 from specchat.app.last_pair import PairChoice, recent, remember
 from specchat.app.main import main
 from specchat.models.files import places
 from specchat.models.files.bundled import bundled_model
-from specchat.settings.paths import HOME_VARIABLE
-from support.libraries import link_models, write_models
+from specchat.settings.paths import HOME_VARIABLE, find_paths
+from support.libraries import link_models, measure_pair, write_models
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +165,16 @@ def test_a_pair_is_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (status, out.startswith("The draft's tokens aren't the target's")) == (1, True)
     status, out, _err = asked(capsys, "check", "broken", "small")
     assert (status, "plain text" in out) == (1, True)
+
+
+def test_what_a_benchmark_measured_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def measure() -> None:
+        async with opened_quietly(find_paths(os.environ).chats_file) as store:
+            await measure_pair(store, home, 1.52)
+
+    asyncio.run(measure())
+    assert "1.52× measured here" in asked(capsys, "check", "target", "draft")[1]
+    assert asked_for_json(capsys, "check", "target", "draft")[1]["measured_speedup"] == pytest.approx(1.52)
 
 
 @pytest.mark.usefixtures("home")
