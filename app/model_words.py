@@ -27,6 +27,9 @@ SOURCES: Mapping[Source, str] = {
 }
 """Who keeps a model."""
 
+_NOWHERE = ("file_missing", "models_alike")
+"""Codes of models that are no file, so that nothing can be said but that."""
+
 
 def size(count: int) -> str:
     """A file's size as those who offer models state it: `98 MB`, `4.7 GB`."""
@@ -80,7 +83,7 @@ def refused(model: Model, *, names_it: bool = True) -> str:
     refusal = model.refusal
     if refusal is None:
         return ""
-    return _sentence(refusal.code, refusal.params, names_it=names_it or refusal.code == "file_missing")
+    return _sentence(refusal.code, refusal.params, names_it=names_it or refusal.code in _NOWHERE)
 
 
 def against(offer: Offer, *, names_it: bool = True) -> str:
@@ -108,6 +111,8 @@ def brief_promise(offer: Offer) -> str:
 def about_target(model: Model, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it writes, in lines."""
     facts = model.facts
+    if model.refusal and model.refusal.code in _NOWHERE:
+        return [refused(model)]
     if facts is None:
         return [refused(model, names_it=False), _named(model), located(model)]
     return [

@@ -64,12 +64,13 @@ def models_arguments(parsed: argparse.Namespace, _file: Path, _environ: object) 
 def run(arguments: ModelsArguments) -> int:
     """Carry out `specchat models …`; returns the exit status."""
     paths = find_paths(os.environ)
+    judges = arguments.action in ("show", "check")
     library = Library(
         paths.settings_file,
         FactsCache(cache_file(paths.cache)),
         os.environ,
         at_hand=models_at_hand(paths),
-        measured=asyncio.run(_known(paths.chats_file)).speed_up,
+        measured=asyncio.run(_known(paths.chats_file)).speed_up if judges else None,
         devices=lambda: asyncio.run(_devices(paths.log / "engine.log")),
         home=home_folder(),
     )

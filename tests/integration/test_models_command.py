@@ -67,6 +67,12 @@ def test_the_list_is_an_aligned_table(capsys: pytest.CaptureFixture[str], words:
     assert {row.index("LM Studio") for row in rows if "LM Studio" in row} == {head.index("from")}
 
 
+@pytest.mark.usefixtures("home")
+def test_to_list_models_makes_no_chats(capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(capsys, "list")[0] == 0
+    assert not find_paths(os.environ).chats_file.exists()
+
+
 def test_the_list_for_scripts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, said = asked_for_json(capsys)
     known = {model["name"]: model for model in said["models"]}
@@ -131,6 +137,7 @@ def test_what_cannot_be_shown_says_why(
     status, out, _err = asked(capsys, "show", named.format(home=home))
     assert status == 1
     assert out.startswith(said.format(home=home, here=home))
+    assert len(out.splitlines()) == (1 if out.startswith("There is no file") else 3)  # where there is one, it follows
 
 
 def test_a_file_in_a_closed_folder_is_there_but_cannot_be_read(
