@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specchat.app.options import build_parser
-
-FILES = ("--target", "--draft", "--rounds", "--prompts", "--output", "--plot")
-"""Options that take a path."""
+from specchat.app.words import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +20,8 @@ class Option:
     names: tuple[str, ...]
     about: str
     values: tuple[str, ...] | None
-
-    @property
-    def takes_path(self) -> bool:
-        """Whether a path may stand behind it."""
-        return bool({*self.names}.intersection(FILES))
+    takes_path: bool
+    """Whether a path may stand behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +55,8 @@ def commands(parser: argparse.ArgumentParser, path: tuple[str, ...] = (), about:
             abouts = {choice.dest: choice.help or "" for choice in action._choices_actions}
             below = [(name, abouts[name], choice) for name, choice in action.choices.items()]
         elif action.option_strings:
-            options.append(Option(tuple(action.option_strings), _about(action), _values(action)))
+            takes_path = action.metavar in (_("PATH"), _("FILE"))
+            options.append(Option(tuple(action.option_strings), _about(action), _values(action), takes_path))
         elif action.choices:
             words = [(str(choice), "") for choice in action.choices]
     yield Command(path, about, tuple(words or ((name, said) for name, said, _parser in below)), tuple(options))
@@ -118,7 +114,8 @@ complete -o default -F _specchat specchat
 
 
 def _bash_values(known: Sequence[Command]) -> str:
-    lines = [f"    {'|'.join(FILES)}) return ;;"]
+    options = [option for command in known for option in command.options if option.takes_path]
+    lines = [f"    {'|'.join(dict.fromkeys(name for option in options for name in option.names))}) return ;;"]
     for names, values in _valued(known).items():
         lines.append(f'    {"|".join(names)}) COMPREPLY=($(compgen -W "{" ".join(values)}" -- "$cur")); return ;;')
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from specchat.models.files.facts import Facts
 from specchat.models.files.facts_cache import FactsCache
 from specchat.models.files.found import whole_file
 from specchat.models.files.library import Model, Step, list_models, model_at
-from specchat.models.files.memory import Fit, Free, fits
+from specchat.models.files.memory import Fit, Free, MemoryNeed, fits, memory_need
 from specchat.models.files.pairs import Measured, Offer, offers
 from specchat.models.files.places import Place, Surroundings, find_places
 from specchat.settings import sources
@@ -27,6 +27,9 @@ from specchat.settings.writer import write_settings
 
 Scales = Callable[[Facts, Facts | None], Fit]
 """Whether a target, alone or with a draft, fits into the memory that is free. Doesn't wait for anything."""
+
+Needs = Callable[[Facts], MemoryNeed]
+"""What a model takes as a target, all of it in RAM. Doesn't wait for anything."""
 
 FOLDERS = "models.folders"
 """The setting that names added folders."""
@@ -79,6 +82,11 @@ class Library:
         """What pairs are weighed with now: the settings, and the memory that is free."""
         settings, free = self._settings(), self._free()
         return lambda target, draft: fits(target, settings.target, draft, settings.draft, free)
+
+    def needs(self) -> Needs:
+        """What models take by the settings now. Unlike `scales`, this looks for no GPU, which takes a second."""
+        options = self._settings().target
+        return lambda facts: memory_need(facts, options)
 
     def add_folder(self, folder: Path) -> None:
         """Look into `folder`, too, from now on. Raises `NotWritten`."""

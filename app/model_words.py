@@ -27,6 +27,9 @@ SOURCES: Mapping[Source, str] = {
 }
 """Who keeps a model."""
 
+_NOWHERE = ("file_missing", "models_alike")
+"""Codes of models that are no file, so that nothing can be said but that."""
+
 
 def size(count: int) -> str:
     """A file's size as those who offer models state it: `98 MB`, `4.7 GB`."""
@@ -76,8 +79,11 @@ def located(model: Model) -> str:
 
 
 def refused(model: Model, *, names_it: bool = True) -> str:
-    """Why a model can't be chatted with; empty if it can. Without `names_it`, it is “the model”."""
-    return _sentence(model.refusal.code, model.refusal.params, names_it=names_it) if model.refusal else ""
+    """Why a model can't be chatted with; empty if it can. Without `names_it`, it is “the model”, if it is there."""
+    refusal = model.refusal
+    if refusal is None:
+        return ""
+    return _sentence(refusal.code, refusal.params, names_it=names_it or refusal.code in _NOWHERE)
 
 
 def against(offer: Offer, *, names_it: bool = True) -> str:
@@ -105,6 +111,8 @@ def brief_promise(offer: Offer) -> str:
 def about_target(model: Model, scales: Scales | None) -> list[str]:
     """All that a person may want to know of a model before it writes, in lines."""
     facts = model.facts
+    if model.refusal and model.refusal.code in _NOWHERE:
+        return [refused(model)]
     if facts is None:
         return [refused(model, names_it=False), _named(model), located(model)]
     return [

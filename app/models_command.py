@@ -20,8 +20,14 @@ from specchat.app import last_pair, model_words
 from specchat.app.chats.records import StoreError
 from specchat.app.costs import opened_quietly
 from specchat.app.history.known import Known, read_known
-from specchat.app.library import Library, cache_file, home_folder, models_at_hand
-from specchat.app.models_document import fit_document, model_document, offer_document, trouble_document
+from specchat.app.library import Library, Needs, cache_file, home_folder, models_at_hand
+from specchat.app.models_document import (
+    fit_document,
+    model_document,
+    need_document,
+    offer_document,
+    trouble_document,
+)
 from specchat.app.status import FAILED
 from specchat.app.streams import complain
 from specchat.app.words import _, plural, sentence, visible
@@ -58,16 +64,16 @@ def models_arguments(parsed: argparse.Namespace, _file: Path, _environ: object) 
 def run(arguments: ModelsArguments) -> int:
     """Carry out `specchat models …`; returns the exit status."""
     paths = find_paths(os.environ)
+    judges = arguments.action in ("show", "check")
     library = Library(
         paths.settings_file,
         FactsCache(cache_file(paths.cache)),
         os.environ,
         at_hand=models_at_hand(paths),
-        measured=asyncio.run(_known(paths.chats_file)).speed_up,
+        measured=asyncio.run(_known(paths.chats_file)).speed_up if judges else None,
         devices=lambda: asyncio.run(_devices(paths.log / "engine.log")),
         home=home_folder(),
     )
-    files = [Path(os.path.abspath(file)) for file in arguments.files]  # noqa: PTH100  # links stay what they are
     match arguments.action:
         case "show":
             return _show(library, _resolved(library, arguments.files[0]), as_json=arguments.json)
@@ -75,7 +81,8 @@ def run(arguments: ModelsArguments) -> int:
             target, draft = (_resolved(library, file) for file in arguments.files)
             return _check(library, target, draft, as_json=arguments.json)
         case "forget":
-            return _forget(library, paths, files[0] if files else None, as_json=arguments.json)
+            path = _meant(library, arguments.files[0]) if arguments.files else None
+            return _forget(library, paths, path, as_json=arguments.json)
         case _:
             return _list(library, as_json=arguments.json)
 
@@ -90,18 +97,18 @@ async def _known(file: Path) -> Known:
 
 def _list(library: Library, *, as_json: bool) -> int:
     models, troubles = _found(library)
+    needs = library.needs()
     models.sort(key=lambda model: (model.facts is None, model.found.name.casefold(), str(model.path)))
     if as_json:
-        _print_json(
-            {"models": [model_document(model) for model in models], "troubles": [trouble_document(t) for t in troubles]}
-        )
+        said = [{**model_document(model), "memory": need_document(model, needs)} for model in models]
+        _print_json({"models": said, "troubles": [trouble_document(trouble) for trouble in troubles]})
         return 0
-    head = (_("model"), _("parameters"), _("format"), _("size"), _("from"))
-    print(_table([head, *map(_row, models)], _width()), end="")
-    said = [plural("{count} model", "{count} models", len(models)).format(count=len(models))]
+    head = (_("model"), _("parameters"), _("format"), _("size"), _("memory"), _("from"))
+    print(_table([head, *(_row(model, needs) for model in models)], _width()), end="")
+    summed = [plural("{count} model", "{count} models", len(models)).format(count=len(models))]
     if not models:
-        said = [_("No model was found. `specchat` lets you choose one from any folder (F5, then F7).")]
-    for line in [*said, *map(model_words.troubled, troubles)]:
+        summed = [_("No model was found. `specchat` lets you choose one from any folder (F5, then F7).")]
+    for line in [*summed, *map(model_words.troubled, troubles)]:
         print(line, file=sys.stderr)
     return 0
 
@@ -184,17 +191,32 @@ def _found(library: Library) -> tuple[list[Model], list[Trouble]]:
 
 def _resolved(library: Library, typed: str) -> Model:
     """The model that was meant: a file, or the one model whose name was typed, as `models list` shows it."""
-    path = Path(os.path.abspath(typed))  # noqa: PTH100
-    if not path.exists():
-        named = [model for model in _found(library)[0] if model.found.name == typed]
-        if len(named) > 1:
-            refusal = Refusal("models_alike", {"name": typed, "count": len(named)})
-            return Model(Found(path, typed, "folder", 0, 0), refusal)
-        if named:
-            return named[0]
+    path = _absolute(typed)
+    named = _named(library, typed)
+    if len(named) > 1:
+        return Model(Found(path, typed, "folder", 0, 0), Refusal("models_alike", {"name": typed, "count": len(named)}))
+    if named:
+        return named[0]
     model = library.model(path)
     library.cache.save()
     return model
+
+
+def _meant(library: Library, typed: str) -> Path:
+    """The path that was typed, or that of the one model whose name was."""
+    named = _named(library, typed)
+    return named[0].path if len(named) == 1 else _absolute(typed)
+
+
+def _named(library: Library, typed: str) -> list[Model]:
+    """The models that are called what was typed; none if it is the path of something that is there."""
+    if os.path.exists(typed):  # noqa: PTH110  # which, unlike this, raises where a folder denies access
+        return []
+    return [model for model in _found(library)[0] if model.found.name == typed]
+
+
+def _absolute(typed: str) -> Path:
+    return Path(os.path.abspath(typed))  # noqa: PTH100  # links stay what they are
 
 
 async def _devices(log: Path) -> Sequence[Device]:
@@ -209,12 +231,13 @@ async def _devices(log: Path) -> Sequence[Device]:
 # ---------------------------------------------------------------------- what is printed
 
 
-def _row(model: Model) -> tuple[str, ...]:
+def _row(model: Model, needs: Needs) -> tuple[str, ...]:
     facts, found = model.facts, model.found
     source = _(model_words.SOURCES[found.source])
     if facts is None:
-        return (f"✗ {visible(found.name)}", "", "", model_words.size(found.size), source)
-    figures = (model_words.short_parameters(facts), visible(facts.quantisation), model_words.size(found.size))
+        return (f"✗ {visible(found.name)}", "", "", model_words.size(found.size), "", source)
+    sizes = (model_words.size(found.size), model_words.size(needs(facts).total))
+    figures = (model_words.short_parameters(facts), visible(facts.quantisation), *sizes)
     return (f"  {visible(found.name)}", *figures, source)
 
 

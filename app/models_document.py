@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from specchat.app import model_words
+from specchat.app.library import Needs
 from specchat.models.files.found import Trouble
 from specchat.models.files.library import Model
 from specchat.models.files.memory import Fit
 from specchat.models.files.pairs import Offer
+
+_FACTS = (
+    *("name", "architecture", "parameters", "active_parameters", "quantisation", "ctx_trained", "has_template"),
+    *("thinks", "licence", "layers", "experts", "rolls_back"),
+)
 
 
 def model_document(model: Model) -> dict[str, Any]:
@@ -33,17 +39,7 @@ def _facts(model: Model) -> dict[str, Any] | None:
     facts = model.facts
     if facts is None:
         return None
-    names: tuple[str, ...] = (
-        "name",
-        "architecture",
-        "parameters",
-        "active_parameters",
-        "quantisation",
-        "ctx_trained",
-        "has_template",
-    )
-    names = (*names, "thinks", "licence", "layers", "experts", "rolls_back")
-    return {name: getattr(facts, name) for name in names}
+    return {name: getattr(facts, name) for name in _FACTS}
 
 
 def offer_document(offer: Offer) -> dict[str, Any]:
@@ -56,6 +52,20 @@ def offer_document(offer: Offer) -> dict[str, Any]:
         "reason": model_words.against(offer) or None,
         "expected_c": verdict.expected_c if offer.model.facts else None,
         "measured_speedup": offer.measured,
+    }
+
+
+def need_document(model: Model, needs: Needs) -> dict[str, Any] | None:
+    """What a model alone takes in memory, whatever is free. Bytes."""
+    if model.facts is None:
+        return None
+    need = needs(model.facts)
+    return {
+        "ctx": need.ctx,
+        "total": need.total,
+        "weights": need.weights,
+        "cache": need.kv,
+        "buffers": need.compute,
     }
 
 

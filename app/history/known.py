@@ -10,13 +10,18 @@ from specchat.app.history.archive import Archive
 from specchat.app.history.records import Entry
 from specchat.app.history.setups import file_name, file_size
 
+_Key = tuple[str, int, str, int]
+"""Name and size of the target, and of the draft."""
+
 
 class Known:
     """What was measured. Files are known by name and size, wherever they lie, so asking waits for the disk."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         """`entries` come latest first."""
-        self._entries = tuple(entries)
+        self._entries: dict[_Key, list[Entry]] = {}
+        for entry in entries:  # by pair: a thousand models are asked for
+            self._entries.setdefault(_key(entry), []).append(entry)
 
     def speed_up(self, target: Path, draft: Path | None) -> float | None:
         """What `draft` (None: lookup) was measured to bring for `target` the last time; None where it never was.
@@ -39,7 +44,7 @@ class Known:
         """γ and speed-up of the pair's measurements that count, the best to rely on first."""
         draft_key = (file_name(draft), file_size(draft)) if draft else ("", 0)
         wanted = file_name(target), file_size(target), *draft_key
-        found = [entry for entry in self._entries if _key(entry) == wanted and counts(entry)]
+        found = [entry for entry in self._entries.get(wanted, ()) if counts(entry)]
         for entry in sorted(found, key=lambda entry: (entry.partial, -entry.when.timestamp(), bool(entry.kind))):
             if entry.speed_up is not None:
                 yield entry.gamma, entry.speed_up
@@ -50,6 +55,6 @@ async def read_known(store: Store) -> Known:
     return Known(await Archive(store).entries())
 
 
-def _key(entry: Entry) -> tuple[str, int, str, int]:
+def _key(entry: Entry) -> _Key:
     setup = entry.setup
     return setup.target, setup.target_size, setup.draft, setup.draft_size

@@ -16,6 +16,7 @@ from specchat.app.widgets.look import ACCEPTED, LABEL, VALUE
 from specchat.app.widgets.words_help import explain
 from specchat.app.words import _, visible
 from specchat.models.engine.messages import Loaded
+from specchat.models.files.found import called
 from specchat.models.files.ollama import name_of
 
 _GAP = 2
@@ -70,9 +71,6 @@ def pair_line(conversation: Conversation) -> Content:
     return Content.assemble((target, VALUE), (" ◂ ", ACCEPTED), guessing)
 
 
-_PART = re.compile(r"-\d{5}-of-\d{5}$")
-
-
 _BLOB = re.compile(r"sha256-[0-9a-f]{64}$")
 
 
@@ -85,7 +83,7 @@ def model_name(path: str | Path) -> str:
     file = Path(path)
     if _BLOB.match(file.name):
         return visible(name_of(file) or file.name[: len("sha256-") + 12])
-    return visible(_PART.sub("", file.stem))
+    return visible(called(file))
 
 
 def places(loaded: Loaded) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,7 +54,7 @@ def check_model_file(path: Path) -> None:
 
     Beyond the codes of `read_header`: `model_is_…` (see above; architecture), `model_vocab_only`,
     `file_architecture` (architecture), `file_architecture_unsaid`, `no_vocabulary`, `file_tokenizer` (tokenizer),
-    `file_wrong_part` (first: where the first part should lie), `file_part_name` (ending: how its name must end),
+    `file_wrong_part` (first: where the first part lies), `file_part_name` (ending: how its name must end),
     `file_part_missing` (missing) and `file_number_format` (tensor, format: ggml's number for it).
     """
     inspect_model(path)
@@ -127,6 +128,8 @@ def _parts(path: Path, header: Header) -> list[Path]:
     if not path.name.endswith(ending):
         raise ModelFileError("file_part_name", path, ending=ending)
     paths = [path.with_name(path.name.removesuffix(ending) + _ending(part, count)) for part in range(count)]
+    if number and not os.path.exists(paths[0]):  # noqa: PTH110  # which raises where a folder denies access
+        raise ModelFileError("file_part_missing", path, missing=str(paths[0]))
     if number:
         raise ModelFileError("file_wrong_part", path, first=str(paths[0]))
     return paths[1:]

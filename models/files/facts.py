@@ -25,7 +25,7 @@ from specchat.models.files.reading import vocabulary_of
 from specchat.models.files.shape import Shape, shape_of
 from specchat.models.files.vocabulary import Vocabulary
 
-FACTS_VERSION = 1
+FACTS_VERSION = 2
 """Changes whenever facts that were kept are no longer what `read_facts` would say."""
 
 _BLOCK = re.compile(r"blk\.(\d{1,4})\.")

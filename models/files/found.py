@@ -81,6 +81,14 @@ def unreadable(folder: Path, error: OSError) -> Trouble:
     return Trouble("folder_unreadable", {"path": str(folder), "reason": error.strerror or str(error)})
 
 
+def called(path: Path) -> str:
+    """What people call the model in the file `path`: all its parts alike, and as Jan's folder where the file is one
+    of those that Jan calls `model.gguf`."""
+    part = PART.match(path.name)
+    stem = part["stem"] if part else path.stem
+    return path.parent.name or stem if stem.lower() == "model" else stem
+
+
 def whole_file(path: Path, name: str = "", source: Source = "folder") -> Found | None:
     """The model in the file `path` and, of a split one, in those beside it; None if there is none. Never raises."""
     part = PART.match(path.name)
@@ -94,4 +102,4 @@ def whole_file(path: Path, name: str = "", source: Source = "folder") -> Found |
     except (OSError, ValueError):
         return None
     size, changed = sum(status.st_size for status in statuses), max(status.st_mtime_ns for status in statuses)
-    return Found(path, name or (part["stem"] if part else path.stem), source, size, changed, parts=len(statuses))
+    return Found(path, name or called(path), source, size, changed, parts=len(statuses))

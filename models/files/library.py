@@ -9,7 +9,7 @@ from pathlib import Path
 from specchat.models.files.discovery import search
 from specchat.models.files.facts import Facts
 from specchat.models.files.facts_cache import FactsCache, Known, Refusal
-from specchat.models.files.found import Found, Trouble, whole_file
+from specchat.models.files.found import Found, Trouble, called, whole_file
 from specchat.models.files.places import Place
 
 
@@ -87,10 +87,8 @@ def _steps(
 
 def model_at(path: Path, cache: FactsCache) -> Model:
     """The model in the file `path`, wherever it lies. Never raises."""
-    found = whole_file(path)
-    if found is None:
-        return Model(Found(path, path.stem, "folder", 0, 0), Refusal("file_missing", {"path": str(path)}))
-    return _model(found, cache)
+    nothing = Found(path, called(path), "folder", 0, 0)  # of which reading says why it can't be had
+    return _model(whole_file(path) or nothing, cache)
 
 
 def _model(found: Found, cache: FactsCache) -> Model:

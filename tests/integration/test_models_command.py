@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,13 @@ import pytest
 from rich.cells import cell_len
 
 from specchat.app import models_command
+from specchat.app.costs import opened_quietly
 from specchat.app.last_pair import PairChoice, recent, remember
 from specchat.app.main import main
 from specchat.models.files import places
 from specchat.models.files.bundled import bundled_model
-from specchat.settings.paths import HOME_VARIABLE
-from support.libraries import link_models, write_models
+from specchat.settings.paths import HOME_VARIABLE, find_paths
+from support.libraries import link_models, measure_pair, write_models
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +59,18 @@ def test_the_list_is_an_aligned_table(capsys: pytest.CaptureFixture[str], words:
     status, out, err = asked(capsys, *words)
     head, *rows = out.splitlines()
     assert status == 0
-    assert head.split() == ["model", "parameters", "format", "size", "from"]
+    assert head.split() == ["model", "parameters", "format", "size", "memory", "from"]
     names = [row.split()[0] for row in rows]
     own = 1 if bundled_model() else 0
     assert [name for name in names if "SmolLM2" not in name] == ["alien", "big", "middle", "small", "✗"]
     assert err == f"{5 + own} models\n"
     assert {row.index("LM Studio") for row in rows if "LM Studio" in row} == {head.index("from")}
+
+
+@pytest.mark.usefixtures("home")
+def test_to_list_models_makes_no_chats(capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(capsys, "list")[0] == 0
+    assert not find_paths(os.environ).chats_file.exists()
 
 
 def test_the_list_for_scripts(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,6 +81,11 @@ def test_the_list_for_scripts(home: Path, capsys: pytest.CaptureFixture[str]) ->
     assert (known["big"]["source"], known["big"]["origin"], known["big"]["works"]) == ("lmstudio", "org/repo", True)
     assert known["big"]["facts"]["layers"] == 6
     assert (known["broken"]["works"], known["broken"]["code"]) == (False, "file_not_gguf")
+    _status, shown = asked_for_json(capsys, "show", "big")
+    need = known["big"]["memory"]
+    assert known["broken"]["memory"] is None
+    assert need == {name: shown["memory"][name] for name in need}
+    assert need["total"] == need["weights"] + need["cache"] + need["buffers"] > 0
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
@@ -105,11 +120,39 @@ def test_a_model_is_shown_for_scripts(home: Path, capsys: pytest.CaptureFixture[
     assert works[:2] == ["small", "middle"]
 
 
-@pytest.mark.parametrize("named", ["{home}/broken.gguf", "{home}/gone.gguf", "nobody"])
-def test_what_cannot_be_shown_says_why(home: Path, capsys: pytest.CaptureFixture[str], named: str) -> None:
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("{home}/broken.gguf", "The model isn't a GGUF file"),
+        ("{home}/gone.gguf", "There is no file {home}/gone.gguf."),
+        ("nobody", "There is no file {here}/nobody."),
+        ("n" * 300, "The model can't be read: File name too long."),
+        ("{home}/broken.gguf/x", "There is no file {home}/broken.gguf/x."),
+    ],
+)
+def test_what_cannot_be_shown_says_why(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, named: str, said: str
+) -> None:
+    monkeypatch.chdir(home)
     status, out, _err = asked(capsys, "show", named.format(home=home))
     assert status == 1
-    assert "isn't a GGUF file" in out or "There is no file" in out
+    assert out.startswith(said.format(home=home, here=home))
+    assert len(out.splitlines()) == (1 if out.startswith("There is no file") else 3)  # where there is one, it follows
+
+
+def test_a_file_in_a_closed_folder_is_there_but_cannot_be_read(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = os.stat
+
+    def closed(path: Any, **options: Any) -> os.stat_result:  # as it is for those who aren't root
+        if "closed" in str(path):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return stat(path, **options)
+
+    monkeypatch.setattr(os, "stat", closed)
+    status, out, _err = asked(capsys, "show", str(home / "closed" / "x.gguf"))
+    assert (status, out.startswith("The model can't be read: Permission denied.")) == (1, True)
 
 
 def test_a_name_that_several_models_have_is_not_guessed_at(
@@ -129,6 +172,16 @@ def test_a_pair_is_checked(home: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (status, out.startswith("The draft's tokens aren't the target's")) == (1, True)
     status, out, _err = asked(capsys, "check", "broken", "small")
     assert (status, "plain text" in out) == (1, True)
+
+
+def test_what_a_benchmark_measured_is_told(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def measure() -> None:
+        async with opened_quietly(find_paths(os.environ).chats_file) as store:
+            await measure_pair(store, home, 1.52)
+
+    asyncio.run(measure())
+    assert "1.52× measured here" in asked(capsys, "check", "target", "draft")[1]
+    assert asked_for_json(capsys, "check", "target", "draft")[1]["measured_speedup"] == pytest.approx(1.52)
 
 
 @pytest.mark.usefixtures("home")
@@ -154,6 +207,8 @@ def test_what_was_kept_is_forgotten_and_no_model_is_touched(
     status, said = asked_for_json(capsys, "forget", str(small))
     assert (status, said) == (0, {"facts": 1, "pairs": 1, "folder": False})
     assert [pair.draft for pair in recent(data)] == [middle]
+    asked(capsys)
+    assert asked_for_json(capsys, "forget", "small")[1]["facts"] == 1  # by its name
     status, out, _err = asked(capsys, "forget")
     assert (status, "recent pairs (1)" in out) == (0, True)
     assert recent(data) == []

@@ -31,7 +31,7 @@ from specchat.models.files.library import Step
 from support.chatting import chatting, loaded
 from support.dialog_host import OPEN, DialogHost, press, said, settle
 from support.fake_engine import Scenario
-from support.libraries import library_at, link_models, write_models
+from support.libraries import library_at, link_models, measure_pair, write_models
 from support.tiny_gguf import write_tiny_llama
 
 
@@ -128,6 +128,17 @@ async def test_what_was_measured_to_help_comes_first_and_what_hurt_late(home: Pa
         await press(pilot, "right")
         assert "1.52× measured here" in facts(pilot)
         assert "1.52×" in painted(pilot)
+
+
+async def test_what_was_measured_is_known_when_the_picker_is_opened_from_the_chat(home: Path) -> None:
+    start = Start(home / "settings.toml", home / "data", home=home)
+    async with chatting(home, Scenario(), draft=False, start=start) as chat:
+        await measure_pair(chat.conversation.store, at(home, "big").parent, 1.52)
+        await loaded(chat)
+        await chat.pilot.press("f5")
+        await chat.until(lambda: "7 found" in chat.text)
+        await chat.type("target")
+        await chat.until(lambda: re.search(r"✓ draft .* 1\.52×", chat.text))
 
 
 async def test_the_facts_and_the_memory_of_a_model_are_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

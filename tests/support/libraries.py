@@ -6,8 +6,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from specchat.app.chats.store import Store
+from specchat.app.history.archive import Archive, measurement
 from specchat.app.library import Library
 from specchat.models.files.facts_cache import FactsCache
+from support.benches import READY, make_document, make_runs
 from support.tiny_gguf import write_tiny_llama
 from support.tiny_vocabulary import byte_vocabulary
 
@@ -32,6 +35,15 @@ def link_models(models: dict[str, Path], folder: Path, *names: str) -> Path:
     for name in names or models:
         os.link(models[name], folder / models[name].name)
     return folder
+
+
+async def measure_pair(store: Store, folder: Path, speed_up: float) -> None:
+    """Have a benchmark of `target` and `draft` in the history, and two models in `folder` that pass for them."""
+    runs = make_runs(lambda step: 10 * (speed_up if step.side.draft else 1))
+    await Archive(store).keep(measurement("bench", make_document(runs), runs, READY))
+    [entry, *_rest] = await Archive(store).entries()
+    for name, size in (("target", entry.setup.target_size), ("draft", entry.setup.draft_size)):
+        os.truncate(write_tiny_llama(folder / f"{name}.gguf", template=TEMPLATE, seed=size % 7), size)
 
 
 def library_at(home: Path, **options: Any) -> Library:

@@ -475,6 +475,8 @@ def test_parts_that_no_model_has(tmp_path: Path, number: int, count: int) -> Non
 def test_opened_at_another_part(tmp_path: Path) -> None:
     paths = split(tmp_path, 3)
     assert problem(paths[1]) == ("file_wrong_part", {"first": str(paths[0])})
+    paths[0].unlink()  # then it can't be chosen instead
+    assert problem(paths[1]) == ("file_part_missing", {"missing": str(paths[0])})
 
 
 def test_a_renamed_part(tmp_path: Path) -> None:

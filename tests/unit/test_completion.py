@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specchat.app.completion import script
+from specchat.app.completion import commands, script
 from specchat.app.main import main
 from specchat.app.options import COMMANDS, build_parser
 from specchat.app.small_commands import ACTIONS, SHELLS
@@ -48,6 +48,7 @@ def completed(tmp_path: Path, *words: str) -> set[str]:
         (("bench", "--temp"), {"--temperature"}),
         (("ask", "--draft-gpu"), {"--draft-gpu-layers"}),
         (("ask", "--target", ""), set()),  # for bash's own completion of paths
+        (("lab", "--svg", ""), set()),
         (("models", "check", ""), set()),
         (("chat", "--spec"), {"--speculation"}),
         (("doctor", "--no"), set()),
@@ -68,6 +69,20 @@ def test_the_scripts_name_every_command_and_option(shell: str, capsys: pytest.Ca
     for option in below.choices["bench"]._option_string_actions:
         assert option.lstrip("-") in said
     assert "\x1b" not in said
+
+
+def test_every_option_that_takes_a_path_is_completed_with_paths() -> None:
+    takers = {
+        name
+        for command in commands(build_parser())
+        for option in command.options
+        if option.takes_path
+        for name in option.names
+    }
+    assert takers == {"--target", "--draft", "--rounds", "--prompts", "--output", "--plot", "--svg"}
+    assert "-l svg" in script("fish")
+    assert all(" -r -F" in line for line in script("fish").splitlines() if "-l svg" in line)
+    assert ":path:_files" in next(line for line in script("zsh").splitlines() if "--svg[" in line)
 
 
 def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

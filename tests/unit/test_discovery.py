@@ -111,6 +111,20 @@ def test_jans_models_go_by_the_names_of_their_folders(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_goes_by_the_same_name_wherever_it_is_shown(tmp_path: Path) -> None:
+    for path, name in (
+        ("Qwen3-8B/model.gguf", "Qwen3-8B"),
+        ("Qwen3-4B/model-00001-of-00002.gguf", "Qwen3-4B"),
+        ("large-00001-of-00003.gguf", "large"),
+        ("small.v1.gguf", "small.v1"),
+    ):
+        file = put(tmp_path / path)
+        alone = whole_file(file)
+        assert alone is not None
+        assert alone.name == model_name(file) == name
+        assert name in {model.name for model in found(tmp_path, "folder")}
+
+
 # ------------------------------------------------------------------ the Hugging Face cache
 
 
