@@ -53,6 +53,12 @@ def test_what_passes_cost_is_drawn_beside_as_many_passes() -> None:
     assert "one over 16 tokens 297 ms: 4.1 times as fast" in shown
 
 
+def test_a_reply_that_brought_too_few_measurements_is_not_taken_for_none() -> None:
+    for widths in ((WidthCost(1, 0.1, 2), WidthCost(2, 0.1, 9)), (WidthCost(1, 0.1, 9),)):
+        assert "another reply or two" in CostMine(Mine(CostTable(widths, ()))).missing
+    assert "Nothing has been measured" in CostMine(Mine(CostTable((), ()))).missing
+
+
 def test_where_checking_stops_paying_is_said() -> None:
     table = CostTable(tuple(WidthCost(n, s, 9) for n, s in ((1, 0.1), (2, 0.15), (3, 0.4))), ())
     assert "Beyond 2 tokens" in seen(CostMine(Mine(table)))
@@ -137,6 +143,12 @@ def test_a_guess_that_was_kept_and_a_token_without_one() -> None:
     assert "α" not in seen(alone)
 
 
+def test_why_lookup_is_certain_is_said() -> None:
+    sure = (Word(5, b" two", 0.7, 1.0, 9.0), Word(6, b" one", 0.2, 0.0, 8.0))
+    assert "came from lookup in the text" in seen(looking(Position(0, 5, sure, 0.1, 0.0, 5, True, "lookup", 0.7)))
+    assert "lookup" not in seen(looking(Position(0, 5, sure, 0.1, 0.0, 5, True, "model", 0.7)))
+
+
 def test_where_one_word_is_left_the_lead_over_the_second_is_told() -> None:
     greedy = (Word(5, b"two", 1.0, 1.0, 9.0), Word(6, b"one", 0.0, 0.0, 8.0))
     assert "2.7 times as likely as its second" in seen(looking(Position(0, 5, greedy, 0.0, 0.0, 5, True, "model", 1.0)))
@@ -165,12 +177,21 @@ def test_the_curve_has_this_machines_costs() -> None:
     assert "●" not in "\n".join(shown.splitlines()[:7])
 
 
-@pytest.mark.parametrize(("factor", "said"), [(1.2, "20 % above it"), (0.8, "20 % below it"), (1.01, "within 5 %")])
+@pytest.mark.parametrize(
+    ("factor", "said"), [(1.2, "20 % above their"), (0.8, "20 % below their"), (1.01, "within 5 %")]
+)
 def test_measured_points_are_drawn_and_compared_in_words(factor: float, said: str) -> None:
     curve = SpeedMine(measured()).curve
     shown = seen(SpeedMine(measured(MeasuredPoint(3, factor * curve[3]), MeasuredPoint(5, factor * curve[5]))))
     assert "\n".join(shown.splitlines()[:7]).count("●") == 2
     assert said in shown
+
+
+def test_points_on_both_sides_do_not_pass_for_points_that_agree() -> None:
+    curve = SpeedMine(measured()).curve
+    shown = seen(SpeedMine(measured(MeasuredPoint(3, 1.3 * curve[3]), MeasuredPoint(5, 0.7 * curve[5]))))
+    assert "from 30 % below their columns to 30 % above" in shown
+    assert "within" not in shown
 
 
 def test_widths_between_and_beyond_those_measured() -> None:
