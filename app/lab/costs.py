@@ -114,17 +114,7 @@ class CostMine:
     @property
     def missing(self) -> str:
         """See `View`."""
-        if len(self._mine.passes) > 1:
-            return ""
-        if self._mine.target and self._mine.target.widths:
-            return _(
-                "Too little has been measured yet: a width counts after {count} passes, and a pass over one token is "
-                "needed to compare the others with. Let the chat write another reply or two."
-            ).format(count=ENOUGH)
-        return _(
-            "Nothing has been measured yet. Load a pair of models in the chat (`specchat demo` has one) and let it "
-            "write a reply or two: what passes cost is measured meanwhile."
-        )
+        return passes_missing(self._mine)
 
     @property
     def last_cheaper(self) -> int:
@@ -202,6 +192,22 @@ class CostMine:
             (drawn, ACCEPTED if ms < apart else PLAIN),
             (rest, LABEL),
         )
+
+
+def passes_missing(mine: Mine) -> str:
+    """What must be done before it is known what passes cost; empty where it is."""
+    if len(mine.passes) > 1:
+        return ""
+    if mine.target and mine.target.widths:
+        return _(
+            "Too little has been measured yet: what a pass costs is shown after {count} such passes, and those over "
+            "one token are needed to compare the others with. Let the chat write one reply with the draft, and one "
+            "without (F2)."
+        ).format(count=ENOUGH)
+    return _(
+        "Nothing has been measured yet. Load a pair of models in the chat (`specchat demo` has one) and let it "
+        "write a reply or two: what passes cost is measured meanwhile."
+    )
 
 
 def _ms(value: float) -> str:

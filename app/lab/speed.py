@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from specchat.app.figures import number
+from specchat.app.lab.costs import passes_missing
 from specchat.app.lab.mine import Mine
 from specchat.app.lab.page import Control, Deed, step
 from specchat.app.lab.plot import columns
@@ -133,8 +134,8 @@ class SpeedMine:
     @property
     def missing(self) -> str:
         """See `View`."""
-        if len(self._mine.passes) > 1 and self._mine.alpha is not None and self._mine.c is not None:
-            return ""
+        if self._mine.alpha is not None and (self._mine.c is not None or not self._mine.passes):
+            return passes_missing(self._mine)
         return _(
             "α and c are not known yet. Let a draft model guess in a reply or two of the chat: α is how far its "
             "guesses agree with the target, c what one of them costs, and what passes cost is measured meanwhile."

@@ -15,7 +15,7 @@ from specchat.app.lab.replay import Replay
 from specchat.app.lab.speed import SpeedMine
 from specchat.models.decoding.cost import CostTable, WidthCost
 from specchat.models.engine.messages import Position, Word
-from support.labs import COSTS, REPLY, measured, seen
+from support.labs import COSTS, DRAFT_COSTS, REPLY, measured, seen
 from support.rounds import make_step
 
 
@@ -55,7 +55,10 @@ def test_what_passes_cost_is_drawn_beside_as_many_passes() -> None:
 
 def test_a_reply_that_brought_too_few_measurements_is_not_taken_for_none() -> None:
     for widths in ((WidthCost(1, 0.1, 2), WidthCost(2, 0.1, 9)), (WidthCost(1, 0.1, 9),)):
-        assert "another reply or two" in CostMine(Mine(CostTable(widths, ()))).missing
+        mine = Mine(CostTable(widths, ()), DRAFT_COSTS, (REPLY,))
+        assert mine.alpha is not None
+        for view in (CostMine(mine), SpeedMine(mine)):
+            assert "one without (F2)" in view.missing
     assert "Nothing has been measured" in CostMine(Mine(CostTable((), ()))).missing
 
 
