@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specchat.app.figures import number
-from specchat.app.lab.mine import Mine
+from specchat.app.lab.mine import ENOUGH, Mine
 from specchat.app.lab.page import Control, Deed, step
 from specchat.app.lab.rows import EMPTY, Row, bar, cell, plain
 from specchat.app.widgets.look import ACCEPTED, LABEL, PLAIN, VALUE
@@ -62,7 +62,8 @@ class CostToy:
         verdict: Row = ((said.format(count=TOKENS, ratio=number(self.writing / self.checking)), VALUE),)
         asked = _("In one pass over {count} tokens for each user, the machine must (units of time):")
         title = plain(asked.format(count=TOKENS))
-        return [title, *drawn[:2], EMPTY, plain(_("So {count} tokens take:").format(count=TOKENS)), *drawn[2:], verdict]
+        both = _("Both go on at once, so the longer one counts. {count} tokens take:")
+        return [title, *drawn[:2], EMPTY, plain(both.format(count=TOKENS)), *drawn[2:], verdict]
 
     def words(self) -> str:
         """Alone, with a few others, with many."""
@@ -113,12 +114,7 @@ class CostMine:
     @property
     def missing(self) -> str:
         """See `View`."""
-        if len(self._mine.passes) > 1:
-            return ""
-        return _(
-            "Nothing has been measured yet. Load a pair of models in the chat (`specchat demo` has one) and let it "
-            "write a reply or two: what passes cost is measured meanwhile."
-        )
+        return passes_missing(self._mine)
 
     @property
     def last_cheaper(self) -> int:
@@ -196,6 +192,22 @@ class CostMine:
             (drawn, ACCEPTED if ms < apart else PLAIN),
             (rest, LABEL),
         )
+
+
+def passes_missing(mine: Mine) -> str:
+    """What must be done before it is known what passes cost; empty where it is."""
+    if len(mine.passes) > 1:
+        return ""
+    if mine.target and mine.target.widths:
+        return _(
+            "Too little has been measured yet: what a pass costs is shown after {count} such passes, and those over "
+            "one token are needed to compare the others with. Let the chat write one reply with the draft, and one "
+            "without (F2)."
+        ).format(count=ENOUGH)
+    return _(
+        "Nothing has been measured yet. Load a pair of models in the chat (`specchat demo` has one) and let it "
+        "write a reply or two: what passes cost is measured meanwhile."
+    )
 
 
 def _ms(value: float) -> str:

@@ -95,7 +95,7 @@ class LawToy:
             each = number(float(theory.tokens_per_pass(self.alpha, GUESSES)), 2)
             facts.append((_("tokens a pass with four guesses"), each))
         written, guessed = (float(np.abs(law - self.p).max()) for law in (draws.written, draws.guessed))
-        off = _("Largest error in these draws: rule {rule} points, draft alone {draft} points")
+        off = _("Largest error: {rule} points; if every guess were kept: {draft} points")
         said = off.format(rule=number(100 * written), draft=number(100 * guessed))
         books_row = joined([fact(label, value) for label, value in facts], " · ")
         return [cut(row, width) for row in (head, *rows, books_row, ((said, VALUE),))]

@@ -102,6 +102,8 @@ class LawMine:
             guess = _name(next(word for word in known.words if word.token == known.guess))
             said = _("The draft guessed “{guess}”. The rule refused it, and the target put “{written}” there.")
             said = said.format(guess=guess, written=written)
+        if known.drafter == "lookup":
+            said += " " + _("This guess came from lookup in the text, which is always sure of itself: its q is 100 %.")
         if known.overlap is not None:
             said += " " + _(
                 "Here a guess is kept with a chance of {alpha}: as much as the two columns have in common, over all "

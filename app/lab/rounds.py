@@ -141,7 +141,8 @@ class RoundsToy:
             return _(
                 "Two models write together. The draft is small and quick: it guesses the next γ tokens. The target is "
                 "big and slow, and it decides: in one pass it checks all guesses, keeps them up to the first it "
-                "refuses, and adds one token of its own. The chances with which this draft guesses right are made up."
+                "refuses, and adds one token of its own. Guesses and pass are a round. The chances with which this "
+                "draft guesses right are made up."
             )
         said = self._said(len(made), made[-1])
         if len(made) < len(self.rounds):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from specchat.app.figures import number
-from specchat.app.lab.mine import MeasuredPoint, Mine
+from specchat.app.lab.costs import passes_missing
+from specchat.app.lab.mine import Mine
 from specchat.app.lab.page import Control, Deed, step
 from specchat.app.lab.plot import columns
 from specchat.app.lab.rows import Row, fact, joined
@@ -17,6 +18,8 @@ from specchat.models import theory
 
 MOST_GAMMA = 12
 _DIGITS = 2
+_CLOSE = 0.05
+"""Share of a column within which a measured point is said to agree with it."""
 
 
 class SpeedToy:
@@ -61,27 +64,41 @@ class SpeedToy:
 
     def words(self) -> str:
         """Whether it helps, and why."""
-        if not theory.can_help(self.alpha, self.c):
-            return _(
-                "The draft's guesses are kept with a chance of α = {alpha}, and each costs c = {c} of a target pass. A "
-                "guess that costs as much as it can bring, or more, never pays: no γ helps unless α is greater than c. "
-                "With γ {gamma} writing is {times}× as fast: slower than with no draft at all."
-            ).format(alpha=number(self.alpha, 2), c=number(self.c, 2), gamma=self.gamma, times=shown(self.speed_up))
-        said = _(
-            "A guess is kept with a chance of α = {alpha} and costs c = {c} of a target pass. With {gamma} guesses a "
-            "pass, writing is {times}× as fast. A later guess is kept only if all before it were, yet it costs the "
-            "same: so the best γ here is {best} (in brackets). "
-        ).format(
+        said = _("A guess is kept with a chance of α = {alpha} and costs c = {c} of a target pass. ")
+        said += self._speed() + self._best() if theory.can_help(self.alpha, self.c) else self._no_help()
+        return said.format(
             alpha=number(self.alpha, 2),
             c=number(self.c, 2),
             gamma=self.gamma,
             times=shown(self.speed_up),
             best=self.best,
         )
-        return said + _(
+
+    def _speed(self) -> str:
+        if not self.gamma:
+            return _("With γ 0 nothing is guessed: that is writing without a draft. ")
+        return _("With γ {gamma} writing is {times}× as fast as without a draft. ")
+
+    def _best(self) -> str:
+        """Which γ is best, and what the formula leaves out."""
+        best = _(
+            "A later guess is kept only if all before it were, yet it costs the same: so the best γ here is {best} "
+            "(in brackets). "
+        )
+        if self.best == MOST_GAMMA:
+            best = _("More guesses would bring more still: the best γ shown here is the last, {best} (in brackets). ")
+        return best + _(
             "The formula assumes that each guess is kept with the same chance, whatever came before, and that checking "
             "costs one pass whatever γ is."
         )
+
+    def _no_help(self) -> str:
+        why = _(
+            "A guess that costs as much as it can bring, or more, never pays: no γ helps unless α is greater than c. "
+        )
+        if shown(self.speed_up) != shown(1):
+            return why + _("With γ {gamma} writing is {times}× as fast: slower than with no draft at all.")
+        return why + _("With γ {gamma} writing is as fast as with no draft at all.")
 
     def numbers(self) -> Mapping[str, Any]:
         """See `View`."""
@@ -117,8 +134,8 @@ class SpeedMine:
     @property
     def missing(self) -> str:
         """See `View`."""
-        if len(self._mine.passes) > 1 and self._mine.alpha is not None and self._mine.c is not None:
-            return ""
+        if self._mine.alpha is not None and (self._mine.c is not None or not self._mine.passes):
+            return passes_missing(self._mine)
         return _(
             "α and c are not known yet. Let a draft model guess in a reply or two of the chat: α is how far its "
             "guesses agree with the target, c what one of them costs, and what passes cost is measured meanwhile."
@@ -177,23 +194,26 @@ class SpeedMine:
     def _compared(self) -> str:
         near = [point for point in self._mine.points if 0 < point.gamma <= MOST_GAMMA]
         if not near:
-            return _("A comparison in the chat puts measured points (●) beside these columns.")
-        off = self._off(near)
-        if abs(off) < 0.05:
-            return _("The measured points (●) are within {off} of that.").format(off=_percent(0.05))
-        if off > 0:
-            return _(
-                "The measured points (●) lie {off} above it on average: the formula is the token rule's, and the block "
-                "rule keeps more; α also differs from text to text."
-            ).format(off=_percent(off))
-        return _(
-            "The measured points (●) lie {off} below it on average: guesses are not independent, for a hard place "
-            "makes several fail together, and sampling and bookkeeping take time that the formula leaves out."
-        ).format(off=_percent(-off))
-
-    def _off(self, points: Sequence[MeasuredPoint]) -> float:
+            return _("A comparison in the chat at a fixed γ puts measured points (●) beside these columns.")
         curve = self.curve
-        return float(np.mean([point.speedup / curve[point.gamma] - 1 for point in points]))
+        off = [point.speedup / curve[point.gamma] - 1 for point in near]
+        if max(map(abs, off)) < _CLOSE:
+            return _("The measured points (●) are within {off} of their columns.").format(off=_percent(_CLOSE))
+        if min(off) < -_CLOSE and max(off) > _CLOSE:
+            return _(
+                "The measured points (●) lie from {below} below their columns to {above} above: α differs from text to "
+                "text, and the formula leaves out that guesses are not independent, and what sampling takes."
+            ).format(below=_percent(-min(off)), above=_percent(max(off)))
+        mean = float(np.mean(off))
+        if mean > 0:
+            return _(
+                "The measured points (●) lie {off} above their columns on average: the formula is the token rule's, "
+                "and the block rule keeps more; α also differs from text to text."
+            ).format(off=_percent(mean))
+        return _(
+            "The measured points (●) lie {off} below their columns on average: guesses are not independent, for a hard "
+            "place makes several fail together, and sampling and bookkeeping take time that the formula leaves out."
+        ).format(off=_percent(-mean))
 
     def _change_gamma(self, by: int) -> None:
         self.gamma = step(self.gamma, by, 0, MOST_GAMMA)

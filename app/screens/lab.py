@@ -110,6 +110,10 @@ class LabScreen(ModalScreen[None]):
         self.lab.switch()
         self._show()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's own
+        """Pages with nothing to measure offer no switch."""
+        return action != "switch" or self.lab.page.mine is not None
+
     def action_scroll_by(self, pages: int) -> None:
         """Scroll, where the window is too small for all of it."""
         body = self.query_one("#body")
@@ -162,6 +166,7 @@ class LabScreen(ModalScreen[None]):
     def _turn(self, to: int) -> None:
         self.lab.turn(to)
         self.query_one("#body").scroll_home(animate=False)
+        self.refresh_bindings()
         self._show()
 
     def _head(self) -> Content:

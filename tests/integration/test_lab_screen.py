@@ -11,13 +11,16 @@ from textual.pilot import Pilot
 
 from specchat.app.chats.store import Store
 from specchat.app.costs import Role, source_of
+from specchat.app.history.archive import Archive, measurement
 from specchat.app.lab.kept import kept_measurements
-from specchat.app.lab.mine import Mine
+from specchat.app.lab.mine import MeasuredPoint, Mine
 from specchat.app.screens.lab import LabScreen
 from specchat.app.screens.lab_alone import LabApp
 from specchat.app.widgets.lab_view import Controls
+from specchat.models.decoding.cost import CostTable
 from specchat.models.engine.messages import Measured, ModelFile, Ready
 from specchat.settings.values import Look, ModelOptions, ThemeName
+from support.benches import READY, make_document, make_runs
 from support.chatting import Chatting, chatting
 from support.fake_engine import Scenario
 from support.labs import COSTS, DRAFT_COSTS, measured
@@ -64,7 +67,8 @@ async def test_every_page_is_whole_at_every_size_and_look(
                     assert " ".join(whole.split()) in shown
                 assert all(word in shown for word in screen.lab.words().split()[-3:])
                 assert all(control.label in shown for control in screen.lab.controls)
-            await pilot.press("m")
+                assert ("toy/mine" in shown) == (page in "1234")
+            await pilot.press("1", "m")
 
 
 async def test_keys_turn_pages_choose_and_change() -> None:
@@ -110,6 +114,14 @@ async def test_the_switch_says_what_to_do_first() -> None:
         await pilot.pause()
         assert "Nothing has been measured yet." in text(app)
         await pilot.press("m")
+        await pilot.pause()
+        assert "WRITE 5" in text(app)
+
+
+async def test_pages_with_nothing_to_measure_leave_the_switch_alone() -> None:
+    app = LabApp(Mine(), QUIET)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("5", "m", "6", "m", "m", "1")
         await pilot.pause()
         assert "WRITE 5" in text(app)
 
@@ -211,3 +223,23 @@ async def test_alone_it_shows_what_was_kept(tmp_path: Path) -> None:
     assert (mine.target, mine.draft) == (COSTS, DRAFT_COSTS)
     assert [reply.title[:7] for reply in mine.replies] == ["A prime"]
     assert (await kept_measurements(tmp_path / "none.sqlite3")).replies == []
+
+
+async def test_alone_it_has_the_points_that_were_measured_of_the_pair(tmp_path: Path) -> None:
+    path, store = tmp_path / "chats.sqlite3", Store(tmp_path / "chats.sqlite3")
+    await store.open()
+    runs = make_runs(lambda step: 20 if step.side.draft else 10)
+    await Archive(store).keep(measurement("bench", make_document(runs), runs, READY))
+    setup = (await Archive(store).entries())[0].setup
+    ready = Ready(3, {}, "CPU", (), "")
+    roles: tuple[tuple[Role, str, int, CostTable], ...] = (
+        ("target", setup.target, setup.target_size, COSTS),
+        ("draft", setup.draft, setup.draft_size, DRAFT_COSTS),
+    )
+    assert (await kept_measurements(path)).points == []
+    for role, name, size, table in roles:
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+        store.keep_costs({str(source_of(role, ModelFile(str(tmp_path / name), ModelOptions()), ready)): table})
+    await store.close()
+    assert (await kept_measurements(path)).points == [MeasuredPoint(3, pytest.approx(2.0))]

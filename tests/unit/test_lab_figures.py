@@ -32,6 +32,7 @@ def test_alone_five_checks_cost_one_write() -> None:
     assert row(shown, "WRITE 5: 5 passes").endswith(" 65")
     assert row(shown, "CHECK 5: 1 pass").endswith(" 13")
     assert "5.0 times as fast" in shown
+    assert "Both go on at once, so the longer one counts." in shown
 
 
 def test_about_twelve_others_make_checking_as_dear_as_writing() -> None:
@@ -187,6 +188,25 @@ def test_alpha_must_be_greater_than_c() -> None:
     assert "no γ helps unless α is greater than c" in seen(SpeedToy(0.3, 0.5))
     assert "no γ helps" not in seen(SpeedToy(0.55, 0.5))
     assert "slower than with no draft" in seen(SpeedToy(0.3, 0.5))
+
+
+@pytest.mark.parametrize(("alpha", "c", "gamma"), [(0.3, 0.5, 0), (0.5, 0.5, 1), (0.0, 0.0, 8)])
+def test_what_is_as_fast_as_no_draft_is_not_called_slower(alpha: float, c: float, gamma: int) -> None:
+    shown = seen(SpeedToy(alpha, c, gamma))
+    assert f"γ {gamma}: 1.0×" in shown
+    assert "is as fast as with no draft" in shown
+    assert "slower" not in shown
+
+
+def test_a_best_gamma_at_the_charts_end_is_not_explained_as_one_within_it() -> None:
+    assert "so the best γ here is 4" in seen(SpeedToy())
+    for toy in (SpeedToy(0.7, 0.0), SpeedToy(1.0, 0.1)):
+        assert "the best γ shown here is the last, 12" in seen(toy)
+        assert "so the best γ" not in seen(toy)
+
+
+def test_plain_decoding_is_called_so() -> None:
+    assert "that is writing without a draft" in seen(SpeedToy(gamma=0))
 
 
 def test_the_formula_says_what_it_assumes() -> None:

@@ -15,7 +15,7 @@ from specchat.app.lab.replay import Replay
 from specchat.app.lab.speed import SpeedMine
 from specchat.models.decoding.cost import CostTable, WidthCost
 from specchat.models.engine.messages import Position, Word
-from support.labs import COSTS, REPLY, measured, seen
+from support.labs import COSTS, DRAFT_COSTS, REPLY, measured, seen
 from support.rounds import make_step
 
 
@@ -51,6 +51,15 @@ def test_what_passes_cost_is_drawn_beside_as_many_passes() -> None:
     assert view.last_cheaper == 16
     assert view.bargains == [4]
     assert "one over 16 tokens 297 ms: 4.1 times as fast" in shown
+
+
+def test_a_reply_that_brought_too_few_measurements_is_not_taken_for_none() -> None:
+    for widths in ((WidthCost(1, 0.1, 2), WidthCost(2, 0.1, 9)), (WidthCost(1, 0.1, 9),)):
+        mine = Mine(CostTable(widths, ()), DRAFT_COSTS, (REPLY,))
+        assert mine.alpha is not None
+        for view in (CostMine(mine), SpeedMine(mine)):
+            assert "one without (F2)" in view.missing
+    assert "Nothing has been measured" in CostMine(Mine(CostTable((), ()))).missing
 
 
 def test_where_checking_stops_paying_is_said() -> None:
@@ -137,6 +146,12 @@ def test_a_guess_that_was_kept_and_a_token_without_one() -> None:
     assert "α" not in seen(alone)
 
 
+def test_why_lookup_is_certain_is_said() -> None:
+    sure = (Word(5, b" two", 0.7, 1.0, 9.0), Word(6, b" one", 0.2, 0.0, 8.0))
+    assert "came from lookup in the text" in seen(looking(Position(0, 5, sure, 0.1, 0.0, 5, True, "lookup", 0.7)))
+    assert "lookup" not in seen(looking(Position(0, 5, sure, 0.1, 0.0, 5, True, "model", 0.7)))
+
+
 def test_where_one_word_is_left_the_lead_over_the_second_is_told() -> None:
     greedy = (Word(5, b"two", 1.0, 1.0, 9.0), Word(6, b"one", 0.0, 0.0, 8.0))
     assert "2.7 times as likely as its second" in seen(looking(Position(0, 5, greedy, 0.0, 0.0, 5, True, "model", 1.0)))
@@ -165,12 +180,21 @@ def test_the_curve_has_this_machines_costs() -> None:
     assert "●" not in "\n".join(shown.splitlines()[:7])
 
 
-@pytest.mark.parametrize(("factor", "said"), [(1.2, "20 % above it"), (0.8, "20 % below it"), (1.01, "within 5 %")])
+@pytest.mark.parametrize(
+    ("factor", "said"), [(1.2, "20 % above their"), (0.8, "20 % below their"), (1.01, "within 5 %")]
+)
 def test_measured_points_are_drawn_and_compared_in_words(factor: float, said: str) -> None:
     curve = SpeedMine(measured()).curve
     shown = seen(SpeedMine(measured(MeasuredPoint(3, factor * curve[3]), MeasuredPoint(5, factor * curve[5]))))
     assert "\n".join(shown.splitlines()[:7]).count("●") == 2
     assert said in shown
+
+
+def test_points_on_both_sides_do_not_pass_for_points_that_agree() -> None:
+    curve = SpeedMine(measured()).curve
+    shown = seen(SpeedMine(measured(MeasuredPoint(3, 1.3 * curve[3]), MeasuredPoint(5, 0.7 * curve[5]))))
+    assert "from 30 % below their columns to 30 % above" in shown
+    assert "within" not in shown
 
 
 def test_widths_between_and_beyond_those_measured() -> None:
