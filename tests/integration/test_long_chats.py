@@ -33,7 +33,7 @@ def reply(turn: int) -> str:
 async def open_long(chat: Chatting) -> None:
     """Open a chat with replies of some 10 kB each."""
     await loaded(chat)
-    store = chat.conversation._store
+    store = chat.conversation.store
     opened, _said = await store.start_chat("long", "again")
     for turn in range(TURNS):
         await store.save(Message(0, opened.id, "assistant", reply(turn), model="big-00001-of-00002.gguf"))
