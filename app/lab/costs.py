@@ -159,7 +159,7 @@ class CostMine:
             if last < max(passes):
                 wider = _("Beyond {n} tokens checking is no longer cheaper than writing.")
             said += " " + wider.format(n=last)
-        marked = _("★ marks the least time per token ({n} tokens)").format(n=self.cheapest)
+        marked = _("★ marks the width with the least time per token, {n}").format(n=self.cheapest)
         if self.bargains:
             marked += _(", ↓ widths that cost no more than a narrower one: specchat fills passes up to those")
         return f"{said} {marked}."

@@ -208,7 +208,8 @@ class SpeedMine:
         if mean > 0:
             return _(
                 "The measured points (●) lie {off} above their columns on average: the formula is the token rule's, "
-                "and the block rule keeps more; α also differs from text to text."
+                "and the block rule keeps more; α also differs from text to text, and what passes cost from time to "
+                "time."
             ).format(off=_percent(mean))
         return _(
             "The measured points (●) lie {off} below their columns on average: guesses are not independent, for a hard "

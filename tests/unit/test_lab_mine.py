@@ -67,6 +67,7 @@ def test_where_checking_stops_paying_is_said() -> None:
     assert "Beyond 2 tokens" in seen(CostMine(Mine(table)))
     dear = CostTable(tuple(WidthCost(n, s, 9) for n, s in ((1, 0.1), (2, 0.25), (3, 0.4))), ())
     assert "no draft can help" in seen(CostMine(Mine(dear)))
+    assert "the least time per token, 1." in seen(CostMine(Mine(dear)))
 
 
 def test_more_widths_than_there_is_room_for() -> None:
