@@ -120,7 +120,7 @@ def test_a_prompt_is_compared_and_the_chat_goes_on(tmp_path: Path) -> None:
         program.send(ENTER)
         program.shows("helps: 1.50× (1.50–1.50)", "Done.")
         program.send(ESC)
-        program.shows("What is a prime?")
+        program.shows("F1 help", "What is a prime?")  # the chat, whose prompt the comparison shows, too
         program.send(ENTER)
         program.shows("A prime number")
         program.send(CTRL_Q)
