@@ -118,7 +118,7 @@ async def test_the_help_has_every_action_and_every_word(tmp_path: Path) -> None:
         await opened(chat, "f1")
         await chat.until(lambda: "What the words mean" in chat.text)
         rows = [" ".join(row.split()) for row in chat.text.splitlines()]
-        for begun in ("F2 ctrl+t Speculation on or off", "ctrl+p, by its name Light or dark", "F4 ctrl+r Compare"):
+        for begun in ("F2 ctrl+t Speculation on or off", "ctrl+p, by its name Light or dark", "F4 ctrl+^ Compare"):
             assert any(row.startswith(begun) for row in rows)
         for action in ACTIONS:
             assert action.title in chat.text
