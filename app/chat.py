@@ -173,7 +173,7 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
     loading = asyncio.create_task(asyncio.to_thread(import_module, "specchat.app.tui"))
     async with _conversing(arguments, paths, opening) as (conversation, notices):
         await loading
-        from specchat.app.library import models_at_hand
+        from specchat.app.at_hand import models_at_hand
         from specchat.app.screens.dialogs import Start, know_names
         from specchat.app.tui import SpecchatApp
 

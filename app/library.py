@@ -9,9 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from specchat.app.words import _
 from specchat.models.engine.messages import Device
-from specchat.models.files.bundled import bundled_model
 from specchat.models.files.facts import Facts
 from specchat.models.files.facts_cache import FactsCache
 from specchat.models.files.found import whole_file
@@ -20,7 +18,6 @@ from specchat.models.files.memory import Fit, Free, MemoryNeed, fits, memory_nee
 from specchat.models.files.pairs import Measured, Offer, offers
 from specchat.models.files.places import Place, Surroundings, find_places
 from specchat.settings import sources
-from specchat.settings.paths import Paths
 from specchat.settings.schema import Value
 from specchat.settings.values import Settings
 from specchat.settings.writer import write_settings
@@ -116,20 +113,6 @@ class Library:
         ]
         ram = min(memory.available + self.taken(), memory.total)
         return Free(ram, sum(device.memory_free for device in gpus) if gpus else None)
-
-
-def models_at_hand(paths: Paths) -> list[tuple[Path, str]]:
-    """The models that need no looking for, each with what it is called."""
-    from specchat.app.demo import is_current, standin_path
-
-    bundled = bundled_model()
-    if bundled is None:
-        return []
-    models = [(bundled, _("{name} (bundled)").format(name=bundled.stem))]
-    standin = standin_path(paths.cache)
-    if is_current(standin, bundled):
-        models.append((standin, _("stand-in of `specchat demo`")))
-    return models
 
 
 def home_folder() -> Path | None:

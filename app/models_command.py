@@ -17,10 +17,11 @@ import msgspec
 from rich.cells import cell_len, set_cell_size
 
 from specchat.app import last_pair, model_words
+from specchat.app.at_hand import models_at_hand
 from specchat.app.chats.records import StoreError
 from specchat.app.costs import opened_quietly
 from specchat.app.history.known import Known, read_known
-from specchat.app.library import Library, Needs, cache_file, home_folder, models_at_hand
+from specchat.app.library import Library, Needs, cache_file, home_folder
 from specchat.app.models_document import (
     fit_document,
     model_document,

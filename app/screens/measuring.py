@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from textual import work
 
-from specchat.app.bench.prompts import Prompt
 from specchat.app.chats.prompt import prompt_of, whole_characters
 from specchat.app.chats.records import Message, StoreError
 from specchat.app.conversation import Conversation
 from specchat.app.figures import number
-from specchat.app.history.collapse import Collapse
-from specchat.app.history.kinds import kind_of
 from specchat.app.screens.switching import SwitchingScreen
 from specchat.app.screens.turns import Turns
 from specchat.app.widgets.composer import Composer
 from specchat.app.widgets.transcript import Transcript
 from specchat.app.words import _, visible
 from specchat.models.decoding.rounds import Round
+
+if TYPE_CHECKING:
+    from specchat.app.bench.prompts import Prompt
+    from specchat.app.history.collapse import Collapse
 
 
 class MeasuringScreen(SwitchingScreen):
@@ -30,7 +32,8 @@ class MeasuringScreen(SwitchingScreen):
 
     def __init__(self, conversation: Conversation) -> None:
         super().__init__(conversation)
-        self._collapse = Collapse()
+        self._collapse: Collapse | None = None
+        """From the first load on."""
 
     def say(self, text: str) -> None:
         """Show a sentence that stays until it is taken away."""
@@ -61,7 +64,7 @@ class MeasuringScreen(SwitchingScreen):
     def watch_draft(self, round: Round) -> None:
         """Say once if the draft agrees far less with the target than in earlier chats."""
         setup = self._conversation.setup
-        if setup is None:
+        if setup is None or self._collapse is None:
             return
         self._collapse.add(setup, round)
         if found := self._collapse.take(setup):
@@ -75,6 +78,9 @@ class MeasuringScreen(SwitchingScreen):
     @work(exclusive=True, group="before")
     async def remember_draft(self) -> None:
         """Read how good the draft was in earlier chats."""
+        from specchat.app.history.collapse import Collapse
+
+        self._collapse = self._collapse or Collapse()
         if setup := self._conversation.setup:
             with suppress(StoreError):  # without it nothing can be said, which is no news
                 await self._collapse.remember(self._conversation.store, setup)
@@ -93,4 +99,7 @@ class MeasuringScreen(SwitchingScreen):
 
 
 def _prompt(before: list[Message], text: str, reply: str = "") -> Prompt:
+    from specchat.app.bench.prompts import Prompt
+    from specchat.app.history.kinds import kind_of
+
     return Prompt(kind_of(text, reply), text, prompt_of(before, ""))

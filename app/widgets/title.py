@@ -16,7 +16,7 @@ from specchat.app.widgets.look import ACCEPTED, LABEL, VALUE
 from specchat.app.widgets.words_help import explain
 from specchat.app.words import _, visible
 from specchat.models.engine.messages import Loaded
-from specchat.models.files.found import called
+from specchat.models.files.names import called
 from specchat.models.files.ollama import name_of
 
 _GAP = 2

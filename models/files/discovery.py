@@ -14,7 +14,8 @@ from pathlib import Path
 
 from specchat.models.errors import Params
 from specchat.models.files import ollama
-from specchat.models.files.found import PART, Found, Looked, Seen, Trouble, begins_as_gguf, identity, unreadable
+from specchat.models.files.found import Found, Looked, Seen, Trouble, begins_as_gguf, identity, unreadable
+from specchat.models.files.names import PART
 from specchat.models.files.places import Place
 
 MAX_DEPTH = 12

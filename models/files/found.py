@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from specchat.models.errors import Params
+from specchat.models.files.names import PART, called
 from specchat.models.files.places import Place, Source
-
-PART = re.compile(r"(?i)^(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf$")
-"""The name of one file of a model that is split, as llama.cpp names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +76,6 @@ def begins_as_gguf(path: str) -> bool:
 def unreadable(folder: Path, error: OSError) -> Trouble:
     """Why `folder` was not looked into."""
     return Trouble("folder_unreadable", {"path": str(folder), "reason": error.strerror or str(error)})
-
-
-def called(path: Path) -> str:
-    """What people call the model in the file `path`: all its parts alike, and as Jan's folder where the file is one
-    of those that Jan calls `model.gguf`."""
-    part = PART.match(path.name)
-    stem = part["stem"] if part else path.stem
-    return path.parent.name or stem if stem.lower() == "model" else stem
 
 
 def whole_file(path: Path, name: str = "", source: Source = "folder") -> Found | None:

@@ -9,7 +9,8 @@ from pathlib import Path
 from specchat.models.files.discovery import search
 from specchat.models.files.facts import Facts
 from specchat.models.files.facts_cache import FactsCache, Known, Refusal
-from specchat.models.files.found import Found, Trouble, called, whole_file
+from specchat.models.files.found import Found, Trouble, whole_file
+from specchat.models.files.names import called
 from specchat.models.files.places import Place
 
 
