@@ -31,14 +31,15 @@ TOKENS = 110
 
 async def take(picture: Path) -> None:
     """Write one reply up to TOKENS tokens, switching speculation off and on in it, and save the screen."""
+    standin = standin_path(find_paths(os.environ).cache)
+    if not standin.exists():
+        sys.exit("There is no stand-in yet: run `uv run specchat demo` once.")
     folder = Path(tempfile.mkdtemp())
     store = Store(folder / "chats.sqlite3")
     await store.open()
     async with EngineClient(folder / "engine.log") as engine:
         settings = Settings(sampling=Sampling(temperature=0))
-        conversation = Conversation(
-            engine, store, settings, standin_path(find_paths(os.environ).cache), bundled_model()
-        )
+        conversation = Conversation(engine, store, settings, standin, bundled_model())
         conversation.change(drafter="model")
         app = SpecchatApp(conversation, Start(folder / "settings.toml", folder))
         async with app.run_test(size=SIZE) as pilot:
