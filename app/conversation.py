@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from specchat.app.chats.growing import GrowingReply
 from specchat.app.chats.keeping import keeping
@@ -223,7 +224,7 @@ class Conversation:
         now = self.speculation
         if isinstance(gamma, int):
             gamma = min(max(gamma, 0), MAX_GAMMA)
-        new = {"enabled": enabled, "gamma": gamma, "rule": rule}
+        new: dict[str, Any] = {"enabled": enabled, "gamma": gamma, "rule": rule}
         now = self.speculation = replace(now, **{name: value for name, value in new.items() if value is not None})
         self.drafter = self.drafter if drafter is None else drafter
         self._engine.change(Change(now.enabled, now.gamma, now.rule, self.drafter))
