@@ -1,7 +1,7 @@
 """Take the README's picture: the chat with the pair of `specchat demo`, in the middle of a reply.
 
     uv run specchat demo        # once, to make the stand-in
-    uv run python tests/benchmarks/screenshot.py .github/chat.svg
+    COLORTERM=truecolor uv run python tests/benchmarks/screenshot.py .github/chat.svg
 
 Needs no terminal. What is on the picture was written and counted on the machine that takes it.
 """
@@ -40,7 +40,7 @@ async def take(picture: Path) -> None:
     async with EngineClient(folder / "engine.log") as engine:
         settings = Settings(sampling=Sampling(temperature=0))
         conversation = Conversation(engine, store, settings, standin, bundled_model())
-        conversation.change(drafter="model")
+        conversation.change(drafter="model", gamma=3)
         app = SpecchatApp(conversation, Start(folder / "settings.toml", folder))
         async with app.run_test(size=SIZE) as pilot:
             while conversation.loaded is None:
