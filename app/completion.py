@@ -79,13 +79,7 @@ def _values(action: argparse.Action) -> tuple[str, ...] | None:
 # ---------------------------------------------------------------------- bash
 
 
-def _bash(known: Sequence[Command]) -> str:
-    paths = "|".join(f'"{" ".join(command.path)}"' for command in known if command.path)
-    cases = "\n".join(
-        f'    "{" ".join(command.path)}") words="{_names(command)}"; options="{_option_names(command)}" ;;'
-        for command in known
-    )
-    return f"""\
+_BASH = """\
 # Completes specchat in bash: source this file from ~/.bashrc.
 _specchat() {{
   local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}" path="" words="" options="" i
@@ -98,7 +92,7 @@ _specchat() {{
   done
   COMPREPLY=()
   case "$prev" in
-{_bash_values(known)}
+{values}
   esac
   case "$path" in
 {cases}
@@ -111,6 +105,15 @@ _specchat() {{
 }}
 complete -o default -F _specchat specchat
 """
+
+
+def _bash(known: Sequence[Command]) -> str:
+    paths = "|".join(f'"{" ".join(command.path)}"' for command in known if command.path)
+    cases = "\n".join(
+        f'    "{" ".join(command.path)}") words="{_names(command)}"; options="{_option_names(command)}" ;;'
+        for command in known
+    )
+    return _BASH.format(paths=paths, values=_bash_values(known), cases=cases)
 
 
 def _bash_values(known: Sequence[Command]) -> str:

@@ -102,15 +102,19 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app.bench import command as bench
 
         return bench.run(wanted)
+    if command in ("chat", "demo"):
+        from specchat.app import chat
+
+        return chat.run_demo(wanted) if command == "demo" else chat.run_chat(wanted)
+    return _tell(command, parsed, wanted)
+
+
+def _tell(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
+    """Run one of the commands that let no model write."""
     if command == "models":
         from specchat.app import models_command
 
         return models_command.run(wanted)
-    if command == "completion":
-        from specchat.app.completion import script
-
-        print(script(parsed.shell), end="")
-        return 0
     if command == "history":
         from specchat.app.history import command as history
 
@@ -123,9 +127,10 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app import doctor
 
         return doctor.run(as_json=parsed.json)
-    from specchat.app import chat
+    from specchat.app.completion import script
 
-    return chat.run_demo(wanted) if command == "demo" else chat.run_chat(wanted)
+    print(script(parsed.shell), end="")
+    return 0
 
 
 def _pipe_closed(error: OSError) -> bool:

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 
 from specchat.app import last_pair, model_words
 from specchat.app.at_hand import models_at_hand
+from specchat.app.cells import filled
 from specchat.app.chats.records import StoreError
 from specchat.app.costs import opened_quietly
 from specchat.app.history.known import Known, read_known
@@ -258,16 +259,8 @@ def _table(rows: Sequence[tuple[str, ...]], width: int | None, name: int = 0) ->
     if width is not None:
         others = sum(widths) - widths[name] + 2 * (len(widths) - 1)
         widths[name] = min(widths[name], max(width - others, _LEAST_NAME))
-    lines = ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
-    return "".join(f"{line if width is None else _cut(line, width)}\n" for line in lines)
-
-
-def _padded(text: str, width: int) -> str:
-    return set_cell_size(_cut(text, width), width)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if cell_len(text) <= width else f"{set_cell_size(text, max(width - 1, 0)).rstrip()}…"
+    lines = ["  ".join(map(filled, row, widths)).rstrip() for row in rows]
+    return "".join(f"{line if width is None else filled(line, width).rstrip()}\n" for line in lines)
 
 
 def _print_json(document: dict[str, Any]) -> None:

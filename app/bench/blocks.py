@@ -9,6 +9,8 @@ from textwrap import TextWrapper
 
 from rich.cells import cell_len, set_cell_size
 
+from specchat.app.cells import filled
+
 WIDTH = 80
 _GAP = "  "
 _LONGEST_LABEL = 14
@@ -79,13 +81,9 @@ def _wrapped(text: str, first: str, width: int) -> str:
 
 
 def _text_table(table: Table) -> str:
-    rows = [(_cut(row[0]), *row[1:]) for row in (table.header, *table.rows)]
+    rows = [(filled(row[0], _LONGEST_LABEL).rstrip(), *row[1:]) for row in (table.header, *table.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(_text_row(row, widths, table.words) for row in rows)
-
-
-def _cut(label: str) -> str:
-    return label if cell_len(label) <= _LONGEST_LABEL else set_cell_size(label, _LONGEST_LABEL - 1) + "…"
 
 
 def _text_row(row: Sequence[str], widths: Sequence[int], words: int) -> str:

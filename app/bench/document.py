@@ -179,8 +179,8 @@ class Document(Part, frozen=True, kw_only=True):
     runs: tuple[RunResult, ...]
 
 
-def to_json(document: Document) -> str:
-    """The document as indented JSON. What can't be told apart from it in the same version decodes to the same."""
+def to_json(document: msgspec.Struct) -> str:
+    """A document as indented JSON. What can't be told apart from it in the same version decodes to the same."""
     return msgspec.json.format(msgspec.json.encode(document), indent=1).decode()
 
 

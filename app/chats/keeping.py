@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import TypeAlias
 
 from specchat.app.chats.growing import GrowingReply
 from specchat.app.chats.opened import OpenChat
 from specchat.models.engine.errors import EngineFailure
 from specchat.models.engine.messages import Done, Event, Notice
 
+Events: TypeAlias = AsyncGenerator[Event, None]
 
-async def keeping(
-    here: OpenChat, reply: GrowingReply, events: AsyncGenerator[Event, None]
-) -> AsyncGenerator[Event, None]:
+
+async def keeping(here: OpenChat, reply: GrowingReply, events: Events) -> Events:
     """The `events` of the `reply` to the latest message of `here`; whatever happens, what there is of it joins them.
 
     `Done` comes when it is saved. A `Notice` tells, once, that it can't be saved. Raises `EngineFailure`: where there

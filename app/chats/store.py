@@ -229,15 +229,12 @@ class _Chats:
     def _add(self, message: Message, now: float) -> int:
         """A new row, whose text is still to come."""
         self._run("UPDATE chats SET changed = ? WHERE id = ?", now, message.chat_id)
-        return self._run(
+        setup = write_setup(message.setup) if message.setup else ""
+        statement = (
             "INSERT INTO messages (chat, role, model, setup, created, content, state, stop_reason) "
-            "VALUES (?, ?, ?, ?, ?, '', '', '')",
-            message.chat_id,
-            message.role,
-            message.model,
-            msgspec.json.encode(message.setup).decode() if message.setup else "",
-            now,
+            "VALUES (?, ?, ?, ?, ?, '', '', '')"
         )
+        return self._run(statement, message.chat_id, message.role, message.model, setup, now)
 
     def _rows(self, question: str, *values: object) -> list[Any]:
         return self._database.execute(question, values).fetchall()
@@ -264,6 +261,11 @@ def _message(row: Sequence[Any], steps: Sequence[Step]) -> Message:
         model=_text(model),
         setup=read_setup(setup),
     )
+
+
+def write_setup(setup: Setup) -> str:
+    """What wrote a reply, as it is kept: the same text for the same setup."""
+    return msgspec.json.encode(setup).decode()
 
 
 def read_setup(kept: object) -> Setup | None:

@@ -59,11 +59,6 @@ class Compared(Part, frozen=True, kw_only=True):
     texts: tuple[Text, ...]
 
 
-def to_json(compared: Compared) -> str:
-    """The comparison as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(compared), indent=1).decode()
-
-
 def from_json(text: str | bytes) -> Compared:
     """The comparison in `text`. Raises `msgspec.DecodeError` where it isn't one of this version."""
     return msgspec.json.decode(text, type=Compared)

@@ -6,16 +6,16 @@ import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
-from itertools import count
 from pathlib import Path
 
 import msgspec
 
 from specchat.app.bench.blocks import as_markdown
-from specchat.app.bench.document import File
+from specchat.app.bench.document import File, to_json
 from specchat.app.bench.hashing import hash_files
-from specchat.app.compare.document import Compared, to_json
+from specchat.app.compare.document import Compared
 from specchat.app.compare.telling import blocks
+from specchat.app.new_files import new_files
 from specchat.models.engine.messages import ChatMessage
 
 ENDINGS = (".md", ".json", ".svg", ".png")
@@ -57,25 +57,13 @@ def file_stem(compared: Compared) -> str:
 def _write(compared: Compared, folder: Path) -> tuple[Path, ...]:
     from specchat.app.bench.plot import save_plot
 
-    paths = _reserved(folder, file_stem(compared))
+    paths = new_files(folder, file_stem(compared), ENDINGS)
     markdown, json, *pictures = paths
     markdown.write_text(as_markdown(blocks(compared)) + _appendix(compared), encoding="utf-8", newline="\n")
     json.write_text(to_json(compared), encoding="utf-8", newline="\n")
     for picture in pictures:
         save_plot(compared.measured, picture)
     return paths
-
-
-def _reserved(folder: Path, stem: str) -> tuple[Path, ...]:
-    """New, empty files, so that nothing that is there, or comes meanwhile, is overwritten."""
-    for number in count(1):
-        name = stem if number == 1 else f"{stem}-{number}"
-        paths = tuple(folder / f"{name}{ending}" for ending in ENDINGS)
-        if not any(path.exists() for path in paths):
-            for path in paths:
-                path.touch(exist_ok=False)
-            return paths
-    raise AssertionError  # there is always another number
 
 
 def _appendix(compared: Compared) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from specchat.app.chats.records import Setup
-from specchat.app.chats.store import Store, read_setup, unpack
+from specchat.app.chats.store import Store, read_setup, unpack, write_setup
 from specchat.app.history.kinds import kind_of
 from specchat.app.history.records import ChatSums, Guesser
 from specchat.models.decoding.counters import Tally
@@ -22,9 +22,9 @@ PIECE = 100
 _REPLIES = """SELECT id, setup, model, content, created,
     (SELECT content FROM messages AS said WHERE said.chat = messages.chat AND said.id < messages.id
         AND said.role = 'user' ORDER BY said.id DESC LIMIT 1)
-    FROM messages WHERE role = 'assistant' AND id > ? ORDER BY id LIMIT ?"""
-_ROUNDS = "SELECT message, first, steps FROM rounds WHERE message BETWEEN ? AND ? ORDER BY message, first"
-
+    FROM messages WHERE role = 'assistant' AND id > :after AND (:setup IS NULL OR setup = :setup)
+    ORDER BY id LIMIT :most"""
+_ROUNDS = "SELECT message, first, steps FROM rounds WHERE message IN ({marks}) ORDER BY message, first"
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -52,10 +52,10 @@ class KeptReply:
         return "model" if self.setup.draft else "lookup"
 
 
-async def kept_replies(store: Store) -> AsyncIterator[KeptReply]:
-    """Every reply in the store, the oldest first. Raises `StoreError`."""
-    last = 0
-    while piece := await store.work(partial(_read, after=last)):
+async def kept_replies(store: Store, setup: Setup | None = None) -> AsyncIterator[KeptReply]:
+    """Every reply in the store, or those of one setup, the oldest first. Raises `StoreError`."""
+    last, wanted = 0, None if setup is None else write_setup(setup)
+    while piece := await store.work(partial(_read, after=last, setup=wanted)):
         for reply in piece:
             yield reply
         last = piece[-1].id
@@ -88,11 +88,11 @@ class _Sum:
             (self.on if round.speculating else self.off).add(round)
 
 
-def _read(database: sqlite3.Connection, after: int) -> list[KeptReply]:
-    rows: Sequence[Any] = database.execute(_REPLIES, (after, PIECE)).fetchall()
-    if not rows:
-        return []
-    steps = unpack(database.execute(_ROUNDS, (rows[0][0], rows[-1][0])).fetchall())
+def _read(database: sqlite3.Connection, after: int, setup: str | None) -> list[KeptReply]:
+    wanted = {"after": after, "setup": setup, "most": PIECE}
+    rows: Sequence[Any] = database.execute(_REPLIES, wanted).fetchall()
+    ids = [row[0] for row in rows]
+    steps = unpack(database.execute(_ROUNDS.format(marks=", ".join("?" * len(ids))), ids).fetchall())
     return [_reply(row, (step.round for step in steps.get(row[0], ()))) for row in rows]
 
 

@@ -32,10 +32,9 @@ class Collapse:
         """Read what earlier sessions say of a pair, once, before it writes. Raises `StoreError`."""
         if setup.draft and setup not in self._before:
             tally = Tally()
-            async for reply in kept_replies(store):
-                if reply.setup == setup:
-                    for round in filter(_is_models, reply.rounds):
-                        tally.add(round)
+            async for reply in kept_replies(store, setup):
+                for round in filter(_is_models, reply.rounds):
+                    tally.add(round)
             self._before[setup] = tally.counters()
 
     def add(self, setup: Setup, round: Round) -> None:

@@ -20,6 +20,7 @@ from specchat.app.lab.lab import PAGES, Lab
 from specchat.app.lab.mine import MeasuredPoint, Mine
 from specchat.app.lab.position import LawMine
 from specchat.app.lab.svg import WIDTH, as_svg
+from specchat.app.new_files import new_files
 from specchat.app.widgets.lab_view import Controls, Figure
 from specchat.app.widgets.look import LABEL, VALUE
 from specchat.app.words import _, sentence, visible
@@ -180,14 +181,7 @@ class LabScreen(ModalScreen[None]):
         )
 
 
-def _write_anew(folder: Path, name: str, text: str) -> Path:
-    """Write `text` to a file that wasn't there: `name`, or with a number behind it."""
-    number = 1
-    while True:
-        path = folder / (f"{name}.svg" if number == 1 else f"{name}-{number}.svg")
-        try:
-            with path.open("x", encoding="utf-8") as file:
-                file.write(text)
-            return path
-        except FileExistsError:
-            number += 1
+def _write_anew(folder: Path, stem: str, picture: str) -> Path:
+    [path] = new_files(folder, stem, (".svg",))
+    path.write_text(picture, encoding="utf-8")
+    return path

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
+
+from specchat.app.cells import filled
 
 _GAP = 2
 _BESIDE = " ◂ "
@@ -91,7 +93,7 @@ def _column_widths(rows: Sequence[Row], width: int) -> list[int]:
 
 def _content(row: Row, widths: Sequence[int], width: int) -> Content:
     if row.key is None:
-        return Content(_cut(row.name, width))  # what is disabled is greyed anyway
+        return Content(filled(row.name, width))  # what is disabled is greyed anyway
     shown = row.columns[len(row.columns) - len(widths) :] if len(row.columns) >= len(widths) else row.columns
     widths = widths[len(widths) - len(shown) :]
     figures = "".join(" " * (_GAP + room - cell_len(text)) + text for text, room in zip(shown, widths, strict=True))
@@ -103,14 +105,7 @@ def _content(row: Row, widths: Sequence[int], width: int) -> Content:
 def _names(row: Row, width: int) -> str:
     """What a row is called, in exactly `width` cells."""
     if not row.partner:
-        return _cut(row.name, width)
+        return filled(row.name, width)
     room = max(width - cell_len(_BESIDE), 0)
     left = min(cell_len(row.name), max(room - cell_len(row.partner), room // 2))
-    return f"{_cut(row.name, left)}{_BESIDE}{_cut(row.partner, room - left)}"
-
-
-def _cut(text: str, width: int) -> str:
-    """`text` in exactly `width` cells."""
-    if cell_len(text) <= width:
-        return set_cell_size(text, width)
-    return f"{set_cell_size(text, max(width - 1, 0))}…" if width else ""
+    return f"{filled(row.name, left)}{_BESIDE}{filled(row.partner, room - left)}"

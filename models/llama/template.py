@@ -89,6 +89,11 @@ def render(
         names = {"bos_token": bos, "eos_token": eos, "messages": _as_dicts(conversation), "add_generation_prompt": True}
         return _run(template, names, limit=_limit(conversation), now=now or datetime.now(), seconds=seconds)
 
+    return _least_bent(run, messages) or Rendered(_chatml(messages), (CHATML,))
+
+
+def _least_bent(run: Callable[[Conversation], str], messages: Conversation) -> Rendered | None:
+    """What the template makes of the first form of the conversation that it shows whole; None if it shows none."""
     failed = False
     for bent, conversation in _rungs(messages):
         try:
@@ -102,7 +107,7 @@ def render(
             return Rendered(text, bent)
     if failed:
         run([("user", "?")])  # a template that fails on this, too, is broken
-    return Rendered(_chatml(messages), (CHATML,))
+    return None
 
 
 def _rungs(messages: Conversation) -> Iterator[tuple[tuple[str, ...], Conversation]]:

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from specchat.app.bench.blocks import as_text
+from specchat.app.bench.document import to_json
 from specchat.app.bench.results import of_side
 from specchat.app.bench.sides import LOOKUP, Side, Step
 from specchat.app.compare import document as documents
@@ -121,7 +122,7 @@ def test_of_several_drafts_each_is_named_where_its_text_is_spoken_of() -> None:
 
 def test_json_keeps_all_of_it_and_has_a_published_form() -> None:
     whole = compared(difference=PARTED, same=False)
-    text = documents.to_json(whole)
+    text = to_json(whole)
     assert documents.from_json(text) == whole
     schema = (Path(documents.__file__).parent / "compare.schema.json").read_text(encoding="utf-8")
     assert schema == documents.schema()
