@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from specchat.app import figures
-from specchat.app.arguments import AskArguments
+from specchat.app.command_line.arguments import AskArguments
 from specchat.app.costs import Costs, opened_quietly
 from specchat.app.display import Cleaner
 from specchat.app.drafters import able_drafter, usual_drafter

@@ -14,8 +14,8 @@ from datetime import datetime
 from importlib import import_module
 from pathlib import Path
 
-from specchat.app.arguments import ChatArguments
 from specchat.app.chats.store import Store
+from specchat.app.command_line.arguments import ChatArguments
 from specchat.app.conversation import Conversation
 from specchat.app.last_pair import PairChoice, recall
 from specchat.app.sentences import N_
@@ -173,7 +173,7 @@ async def _chat(arguments: ChatArguments, paths: Paths, opening: Opening) -> int
     loading = asyncio.create_task(asyncio.to_thread(import_module, "specchat.app.tui"))
     async with _conversing(arguments, paths, opening) as (conversation, notices):
         await loading
-        from specchat.app.at_hand import models_at_hand
+        from specchat.app.library.at_hand import models_at_hand
         from specchat.app.screens.dialogs import Start, know_names
         from specchat.app.tui import SpecchatApp
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from specchat.app.arguments import settings_notices
+from specchat.app.command_line.arguments import settings_notices
 from specchat.app.gpu import NEEDS, Backend, Gpu, build_command, find_gpus
 from specchat.app.words import _, sentence, visible
 from specchat.models.engine.client import EngineClient

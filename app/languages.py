@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
-from specchat.app.setting_options import option
+from specchat.app.command_line.setting_options import option
 from specchat.settings import sources
 from specchat.settings.schema import Value
 from specchat.settings.values import SCHEMA, LanguageName

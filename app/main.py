@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from specchat.app import arguments, options, streams
+from specchat.app import streams
+from specchat.app.command_line import arguments, options
+from specchat.app.command_line.parser import UsageError
 from specchat.app.languages import chosen_language
-from specchat.app.parser import UsageError
 from specchat.app.status import FAILED, INTERRUPTED, PIPE_CLOSED, USAGE
 from specchat.app.words import sentence, speak
 from specchat.settings.paths import find_paths
@@ -64,7 +65,7 @@ def _bench_arguments(*sources: Any) -> Any:
 
 
 def _models_arguments(*sources: Any) -> Any:
-    from specchat.app.models_command import models_arguments
+    from specchat.app.library.command import models_arguments
 
     return models_arguments(*sources)
 
@@ -112,7 +113,7 @@ def _carry_out(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
 def _tell(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
     """Run one of the commands that let no model write."""
     if command == "models":
-        from specchat.app import models_command
+        from specchat.app.library import command as models_command
 
         return models_command.run(wanted)
     if command == "history":
@@ -127,7 +128,7 @@ def _tell(command: str, parsed: argparse.Namespace, wanted: Any) -> int:
         from specchat.app import doctor
 
         return doctor.run(as_json=parsed.json)
-    from specchat.app.completion import script
+    from specchat.app.command_line.completion import script
 
     print(script(parsed.shell), end="")
     return 0

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from specchat.app.arguments import settings_notices, typed_path, typed_settings
 from specchat.app.bench.choices import CHOICES, SETTLED, Choices
 from specchat.app.bench.plot import ENDINGS
 from specchat.app.bench.prompts import BUILTIN
 from specchat.app.bench.sides import LOOKUP
-from specchat.app.parser import UsageError
+from specchat.app.command_line.arguments import settings_notices, typed_path, typed_settings
+from specchat.app.command_line.parser import UsageError
 from specchat.settings import sources
 from specchat.settings.values import SCHEMA, Settings
 

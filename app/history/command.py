@@ -10,11 +10,11 @@ from pathlib import Path
 from specchat.app.bench.blocks import as_text
 from specchat.app.chats.records import StoreError
 from specchat.app.chats.store import Store
+from specchat.app.command_line.parser import UsageError
 from specchat.app.history.files import as_csv, as_json
 from specchat.app.history.reading import read_history
 from specchat.app.history.records import History
 from specchat.app.history.report import blocks
-from specchat.app.parser import UsageError
 from specchat.app.status import FAILED
 from specchat.app.streams import complain
 from specchat.app.words import sentence

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from specchat.app.arguments import typed_path, typed_settings
+from specchat.app.command_line.arguments import typed_path, typed_settings
+from specchat.app.command_line.parser import UsageError
+from specchat.app.command_line.setting_options import option
 from specchat.app.lab.choices import LAB_CHOICES, OF_PAGE, Choices
-from specchat.app.parser import UsageError
-from specchat.app.setting_options import option
 from specchat.models.errors import Params
 from specchat.settings import sources
 from specchat.settings.schema import Value

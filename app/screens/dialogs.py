@@ -71,7 +71,7 @@ def open_lab(app: App[object], conversation: Conversation) -> None:
 
 async def choose_pair(app: App[object], conversation: Conversation, start: Start) -> bool:
     """Let a person choose another pair; whether one is wanted now."""
-    from specchat.app.library import Library, cache_file, home_folder
+    from specchat.app.library.library import Library, cache_file, home_folder
     from specchat.app.screens.picker import PickerScreen
     from specchat.models.files.facts_cache import FactsCache
 

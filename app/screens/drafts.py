@@ -26,7 +26,7 @@ from specchat.app.figures import number
 from specchat.app.history.archive import Archive
 from specchat.app.history.known import Known, read_known
 from specchat.app.history.setups import file_name
-from specchat.app.model_words import size
+from specchat.app.library.telling import size
 from specchat.app.screens.dialog import Dialog
 from specchat.app.words import _, plural
 

@@ -13,9 +13,9 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from specchat.app import model_words
 from specchat.app.last_pair import PairChoice, recent
-from specchat.app.library import Library, Scales
+from specchat.app.library import telling
+from specchat.app.library.library import Library, Scales
 from specchat.models.files.facts import Facts
 from specchat.models.files.library import Model
 from specchat.models.files.pairs import Offer
@@ -83,7 +83,7 @@ class Finder(Widget):
                     return
                 finding.folders = step.folders
                 finding.models += [step.model] if step.model else []
-                finding.troubles += [model_words.troubled(step.trouble)] if step.trouble else []
+                finding.troubles += [telling.troubled(step.trouble)] if step.trouble else []
                 if time.monotonic() >= due:
                     self.post_message(self.Came(finding))
                     finding, due = Finding(step.folders), time.monotonic() + _PAUSE

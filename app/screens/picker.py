@@ -12,13 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Footer, Input, OptionList, Static
 
-from specchat.app import model_words
 from specchat.app.last_pair import PairChoice
-from specchat.app.library import Library
+from specchat.app.library import telling
+from specchat.app.library.library import Library
+from specchat.app.library.shelf import NONE, PairKey, Shelf
 from specchat.app.screens.browse import BrowseScreen
 from specchat.app.screens.dialog import Dialog
 from specchat.app.screens.finding import Finder
-from specchat.app.shelf import NONE, PairKey, Shelf
 from specchat.app.widgets.filter_line import FilterLine
 from specchat.app.widgets.line import Line
 from specchat.app.widgets.sides import Side, Sides
@@ -109,9 +109,9 @@ class PickerScreen(Dialog[PairChoice]):
         target, offer, scales = self._sides.target, self._sides.offer, self._shelf.scales
         lines: list[str] = []
         if target and self._sides.side == "targets":
-            lines = model_words.about_target(target, scales)
+            lines = telling.about_target(target, scales)
         elif target and offer:
-            lines = model_words.about_draft(target, offer, scales)
+            lines = telling.about_draft(target, offer, scales)
         self.query_one("#facts", Static).update("\n".join(lines))
 
     # ------------------------------------------------------------------ what a person does
@@ -155,7 +155,7 @@ class PickerScreen(Dialog[PairChoice]):
         elif offer.works or self._is_present(target.path, offer.model.path):
             self._finish(target.path, offer.model.path)
         else:
-            self.say(model_words.against(offer), wrong=True)
+            self.say(telling.against(offer), wrong=True)
 
     def action_other_side(self) -> None:
         """Go from the targets to the drafts, or back."""
@@ -211,7 +211,7 @@ class PickerScreen(Dialog[PairChoice]):
 
     def _is_fit(self, model: Model) -> bool:
         """Whether a model can be chosen; if not, says so."""
-        said = model_words.refused(model)
+        said = telling.refused(model)
         self.say(said, wrong=bool(said))
         return not said
 

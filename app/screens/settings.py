@@ -14,10 +14,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Footer, Static, TabbedContent, TabPane
 
-from specchat.app.arguments import settings_notices
+from specchat.app.command_line.arguments import settings_notices
+from specchat.app.command_line.setting_options import option
 from specchat.app.screens.dialog import Dialog
 from specchat.app.sentences import N_
-from specchat.app.setting_options import option
 from specchat.app.widgets.setting_row import SettingRow
 from specchat.app.words import _, sentence, visible
 from specchat.settings import sources

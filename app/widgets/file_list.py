@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from specchat.app.model_words import size
+from specchat.app.library.telling import size
 from specchat.app.words import _, plural, visible
 from specchat.models.errors import Params
 

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Static
 
-from specchat.app.shelf import LOOKUP, NONE, PairKey, Shelf
+from specchat.app.library.shelf import LOOKUP, NONE, PairKey, Shelf
 from specchat.app.widgets.model_list import ModelList, Row
 from specchat.app.words import _, visible
 from specchat.models.files.facts import Facts

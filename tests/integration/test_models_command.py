@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from specchat.app import models_command
 from specchat.app.costs import opened_quietly
 from specchat.app.last_pair import PairChoice, recent, remember
+from specchat.app.library import command as models_command
 from specchat.app.main import main
 from specchat.models.files import places
 from specchat.models.files.bundled import bundled_model

@@ -17,8 +17,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from specchat.app.last_pair import PairChoice, remember
-from specchat.app.library import Library
-from specchat.app.model_words import size
+from specchat.app.library.library import Library
+from specchat.app.library.telling import size
 from specchat.app.screens.browse import BrowseScreen
 from specchat.app.screens.dialogs import Start
 from specchat.app.screens.picker import PickerScreen

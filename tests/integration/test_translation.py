@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from specchat.app.bench.choices import CHOICES
+from specchat.app.command_line.options import COMMANDS
+from specchat.app.command_line.small_commands import ACTIONS, SHELLS
 from specchat.app.lab.choices import LAB_CHOICES
-from specchat.app.options import COMMANDS
-from specchat.app.small_commands import ACTIONS, SHELLS
 from specchat.settings.values import SCHEMA
 from support import shouting
 

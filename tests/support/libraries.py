@@ -8,7 +8,7 @@ from typing import Any
 
 from specchat.app.chats.store import Store
 from specchat.app.history.archive import Archive, measurement
-from specchat.app.library import Library
+from specchat.app.library.library import Library
 from specchat.models.files.facts_cache import FactsCache
 from support.benches import READY, make_document, make_runs
 from support.tiny_gguf import write_tiny_llama

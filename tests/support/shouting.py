@@ -37,8 +37,8 @@ def show(name: str, text: str) -> None:
 
 def show_command_line() -> None:
     """The help of the program and of its commands."""
-    from specchat.app.options import COMMANDS, build_parser
-    from specchat.app.parser import Parser
+    from specchat.app.command_line.options import COMMANDS, build_parser
+    from specchat.app.command_line.parser import Parser
 
     parser = build_parser()
     show("specchat", parser.format_help())

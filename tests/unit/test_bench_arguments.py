@@ -9,8 +9,8 @@ import pytest
 
 from specchat.app.bench.arguments import BenchArguments, bench_arguments
 from specchat.app.bench.choices import Choices
-from specchat.app.options import parse
-from specchat.app.parser import UsageError
+from specchat.app.command_line.options import parse
+from specchat.app.command_line.parser import UsageError
 from specchat.app.words import sentence
 from specchat.settings.values import Settings
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from specchat.app.completion import commands, script
+from specchat.app.command_line.completion import commands, script
+from specchat.app.command_line.options import COMMANDS, build_parser
+from specchat.app.command_line.small_commands import ACTIONS, SHELLS
 from specchat.app.main import main
-from specchat.app.options import COMMANDS, build_parser
-from specchat.app.small_commands import ACTIONS, SHELLS
 
 BASH = shutil.which("bash")
 

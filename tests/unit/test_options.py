@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from specchat.app.arguments import AskArguments, ask_arguments, chat_arguments
+from specchat.app.command_line.arguments import AskArguments, ask_arguments, chat_arguments
+from specchat.app.command_line.options import parse
+from specchat.app.command_line.parser import UsageError
+from specchat.app.command_line.setting_options import option
 from specchat.app.main import main
-from specchat.app.options import parse
-from specchat.app.parser import UsageError
-from specchat.app.setting_options import option
 from specchat.app.words import sentence
 from specchat.settings.schema import Setting
 from specchat.settings.values import SCHEMA, ModelOptions, Settings
@@ -263,5 +263,5 @@ def test_an_interrupt_is_status_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("specchat.app.options.parse", interrupt)
+    monkeypatch.setattr("specchat.app.command_line.options.parse", interrupt)
     assert main([]) == 130

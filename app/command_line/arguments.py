@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specchat.app.parser import UsageError
-from specchat.app.setting_options import option
+from specchat.app.command_line.parser import UsageError
+from specchat.app.command_line.setting_options import option
 from specchat.app.words import _, sentence
 from specchat.settings import sources
 from specchat.settings.schema import Setting, Value

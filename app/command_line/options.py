@@ -10,10 +10,17 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from difflib import get_close_matches
 
 from specchat.app.bench.choices import CHOICES, SETTLED
+from specchat.app.command_line.parser import Commands, Parser, UsageError
+from specchat.app.command_line.setting_options import add_items, add_settings, option
+from specchat.app.command_line.small_commands import (
+    ACTIONS,
+    add_completion,
+    add_doctor,
+    add_history,
+    add_lab,
+    add_models,
+)
 from specchat.app.lab.choices import LAB_CHOICES
-from specchat.app.parser import Commands, Parser, UsageError
-from specchat.app.setting_options import add_items, add_settings, option
-from specchat.app.small_commands import ACTIONS, add_completion, add_doctor, add_history, add_lab, add_models
 from specchat.app.words import _
 from specchat.settings.values import SCHEMA
 

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from specchat.app.options import build_parser
+from specchat.app.command_line.options import build_parser
 from specchat.app.words import _
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from specchat.app import model_words
 from specchat.app.last_pair import PairChoice
-from specchat.app.library import Scales
+from specchat.app.library import telling
+from specchat.app.library.library import Scales
 from specchat.app.sentences import N_
 from specchat.app.widgets.model_list import Row
 from specchat.app.words import _, visible
@@ -110,19 +110,19 @@ class Shelf:
 
     def _target_row(self, model: Model) -> Row:
         facts = model.facts
-        figures = (model_words.short_parameters(facts), visible(facts.quantisation)) if facts else ("", "")
+        figures = (telling.short_parameters(facts), visible(facts.quantisation)) if facts else ("", "")
         is_present = self.present is not None and model.path == self.present.target
         mark = "●" if is_present else " " if facts else "✗"
-        columns = (*figures, model_words.size(model.found.size))
+        columns = (*figures, telling.size(model.found.size))
         return Row(model.path, visible(model.found.name), columns, mark, is_off=facts is None)
 
     def _draft_row(self, offer: Offer) -> Row:
         model = offer.model
         name = visible(model.found.name)
         if not offer.works:
-            return Row(model.path, f"{name} · {model_words.against(offer, names_it=False)}", mark="✗", is_off=True)
+            return Row(model.path, f"{name} · {telling.against(offer, names_it=False)}", mark="✗", is_off=True)
         is_present = self.present is not None and model.path == self.present.draft
-        columns = (model_words.size(model.found.size), model_words.brief_promise(offer))
+        columns = (telling.size(model.found.size), telling.brief_promise(offer))
         return Row(model.path, name, columns, "●" if is_present else "✓")
 
     def _place(self, model: Model) -> tuple[object, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from specchat.app import model_words
-from specchat.app.library import Needs
+from specchat.app.library import telling
+from specchat.app.library.library import Needs
 from specchat.models.files.found import Trouble
 from specchat.models.files.library import Model
 from specchat.models.files.memory import Fit
@@ -30,7 +30,7 @@ def model_document(model: Model) -> dict[str, Any]:
         "parts": found.parts,
         "works": facts is not None,
         "code": refusal.code if refusal else None,
-        "reason": model_words.refused(model) or None,
+        "reason": telling.refused(model) or None,
         "facts": _facts(model),
     }
 
@@ -49,7 +49,7 @@ def offer_document(offer: Offer) -> dict[str, Any]:
         "path": _text(offer.model.path),
         "works": offer.works,
         "code": verdict.code or None,
-        "reason": model_words.against(offer) or None,
+        "reason": telling.against(offer) or None,
         "expected_c": verdict.expected_c if offer.model.facts else None,
         "measured_speedup": offer.measured,
     }
@@ -90,7 +90,7 @@ def fit_document(fit: Fit) -> dict[str, Any]:
 
 def trouble_document(trouble: Trouble) -> dict[str, Any]:
     """Why a folder was not looked through."""
-    return {"code": trouble.code, "reason": model_words.troubled(trouble), **trouble.params}
+    return {"code": trouble.code, "reason": telling.troubled(trouble), **trouble.params}
 
 
 def _text(text: str | Path) -> str:

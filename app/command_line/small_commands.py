@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from specchat.app.command_line.parser import Commands
+from specchat.app.command_line.setting_options import add_items
 from specchat.app.lab.choices import LAB_CHOICES
-from specchat.app.parser import Commands
-from specchat.app.setting_options import add_items
 from specchat.app.words import _
 
 ACTIONS = ("list", "show", "check", "forget")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from specchat.app.library import Scales
+from specchat.app.library.library import Scales
 from specchat.app.sentences import N_
 from specchat.app.words import _, plural, sentence, visible
 from specchat.models.errors import Params

@@ -16,20 +16,21 @@ from typing import Any
 import msgspec
 from rich.cells import cell_len
 
-from specchat.app import last_pair, model_words
-from specchat.app.at_hand import models_at_hand
+from specchat.app import last_pair
 from specchat.app.cells import filled
 from specchat.app.chats.records import StoreError
 from specchat.app.costs import opened_quietly
 from specchat.app.history.known import Known, read_known
-from specchat.app.library import Library, Needs, cache_file, home_folder
-from specchat.app.models_document import (
+from specchat.app.library import telling
+from specchat.app.library.at_hand import models_at_hand
+from specchat.app.library.document import (
     fit_document,
     model_document,
     need_document,
     offer_document,
     trouble_document,
 )
+from specchat.app.library.library import Library, Needs, cache_file, home_folder
 from specchat.app.status import FAILED
 from specchat.app.streams import complain
 from specchat.app.words import _, plural, sentence, visible
@@ -110,7 +111,7 @@ def _list(library: Library, *, as_json: bool) -> int:
     summed = [plural("{count} model", "{count} models", len(models)).format(count=len(models))]
     if not models:
         summed = [_("No model was found. `specchat` lets you choose one from any folder (F5, then F7).")]
-    for line in [*summed, *map(model_words.troubled, troubles)]:
+    for line in [*summed, *map(telling.troubled, troubles)]:
         print(line, file=sys.stderr)
     return 0
 
@@ -124,7 +125,7 @@ def _show(library: Library, model: Model, *, as_json: bool) -> int:
         drafts = [offer_document(offer) for offer in offers]
         _print_json({**model_document(model), "memory": fit_document(fit) if fit else None, "drafts": drafts})
     else:
-        lines = model_words.about_target(model, (lambda _target, _draft: fit) if fit else None)
+        lines = telling.about_target(model, (lambda _target, _draft: fit) if fit else None)
         rows = [(("✓" if offer.works else "✗"), *_offer_row(offer)) for offer in offers]
         print("\n".join(lines))
         if rows:
@@ -138,15 +139,13 @@ def _check(library: Library, target: Model, draft: Model, *, as_json: bool) -> i
     offer = next(library.offers(target.facts, [draft]), None) if target.facts else None
     fit = library.scales()(target.facts, draft.facts) if target.facts and draft.facts else None
     works = offer is not None and offer.works
-    said = (
-        [model_words.refused(target)] if offer is None else [model_words.against(offer) or model_words.promise(offer)]
-    )
+    said = [telling.refused(target)] if offer is None else [telling.against(offer) or telling.promise(offer)]
     if as_json:
         document = offer_document(offer) if offer else {"works": False, "code": target.refusal and target.refusal.code}
         _print_json({**document, "reason": None if works else said[0], "memory": fit_document(fit) if fit else None})
     else:
         notes = [sentence(code, params) for code, params in offer.verdict.differences] if offer else []
-        print("\n".join([*said, *notes, *([model_words.memory(fit)] if fit else [])]))
+        print("\n".join([*said, *notes, *([telling.memory(fit)] if fit else [])]))
     return 0 if works else FAILED
 
 
@@ -235,16 +234,16 @@ async def _devices(log: Path) -> Sequence[Device]:
 
 def _row(model: Model, needs: Needs) -> tuple[str, ...]:
     facts, found = model.facts, model.found
-    source = _(model_words.SOURCES[found.source])
+    source = _(telling.SOURCES[found.source])
     if facts is None:
-        return (f"✗ {visible(found.name)}", "", "", model_words.size(found.size), "", source)
-    sizes = (model_words.size(found.size), model_words.size(needs(facts).total))
-    figures = (model_words.short_parameters(facts), visible(facts.quantisation), *sizes)
+        return (f"✗ {visible(found.name)}", "", "", telling.size(found.size), "", source)
+    sizes = (telling.size(found.size), telling.size(needs(facts).total))
+    figures = (telling.short_parameters(facts), visible(facts.quantisation), *sizes)
     return (f"  {visible(found.name)}", *figures, source)
 
 
 def _offer_row(offer: Offer) -> tuple[str, ...]:
-    said = model_words.brief_promise(offer) if offer.works else model_words.against(offer, names_it=False)
+    said = telling.brief_promise(offer) if offer.works else telling.against(offer, names_it=False)
     return (visible(offer.model.found.name), said)
 
 
